@@ -1,7 +1,7 @@
-// Whether ranks list the same copies to each other in an exchange. Lists are each rank's own, so
-// there is nothing that all have in common; but a copy from one rank to another stands in two of
-// them. Its hash is added where it is sent and taken off where it is received, so that the sums of
-// all ranks come to nothing. Only where they do not are the lanes compared, one after the other.
+// Whether ranks list the same copies to each other in an exchange. Each rank lists its own, but a
+// copy between ranks is in two lists. Its hash is added where it is sent and subtracted where it is
+// received, so the sum over all ranks is zero. Only if it is not are the lanes compared, one after
+// the other.
 #include <assert.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 // ---- lanes ----
 
-// A copy is known by its place in the lane too: messages have no headers.
+// The hash includes the copy's place in the lane: messages have no headers.
 static void add_copy(tsr_lane *at, const tsr_copy *copy, int64_t part) {
   int64_t numbers[8 + 3 * TSR_MAX_RANK] = {part,         at->copies++,    copy->source,
                                            copy->target, copy->from,      copy->to,
@@ -60,7 +60,7 @@ bool tsr_records_balance(const tsr_comm *comm) {
 
 // ---- which lane it is ----
 
-// A lane as its ends see it, `step` ranks apart.
+// A lane as listed by its ends, `step` ranks apart.
 typedef struct ends {
   tsr_lane sent, received;
 } ends;
@@ -81,7 +81,7 @@ static tsr_status mismatch(const tsr_call *c, int from, int to, const tsr_lane *
                   alike ? ", in another order or at other places" : "");
 }
 
-// In turn the lanes to the next rank, to the one after that, and so on. Records have room for them.
+// Compares the lanes to the next rank, to the one after that, and so on. Texts have room for them.
 tsr_status tsr_call_find_lane(const tsr_call *c) {
   tsr_comm *comm = c->comm;
   const int ranks = comm->rank_count;

@@ -1,8 +1,7 @@
-// Before anything moves, the ranks compare what they are about to do: a digest of 128 bits each.
-// Only when these differ, or somebody found a mistake in its arguments, do they exchange more: a
-// search by halves finds the first item that differs, and every rank makes its message of all
-// ranks' texts. So a rank that asks for something else is an error, not a hang or wrong data, and a
-// call fails on every rank or on none.
+// Before anything moves, ranks compare a digest of 128 bits of the call. Only if digests differ, or
+// a rank found a mistake in its arguments, do they exchange more: a bisection finds the first item
+// that differs, and every rank builds its message from the texts of all ranks. So a rank with other
+// arguments causes a failure, not a hang or wrong data, and a call fails on every rank or on none.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +44,7 @@ tsr_status tsr_call_end(const tsr_call *c, tsr_status status) {
 
 static uint64_t hash_name(const tsr_call *c) { return tsr_hash64(c->name, strlen(c->name), 0); }
 
-// Of the call and its first items; the number of items is part of the call.
+// Of the call and its first items; the number of items is included.
 static tsr_hash128 digest(const tsr_call *c, int64_t items) {
   const uint64_t numbers[] = {hash_name(c), (uint64_t)c->items.count};
   tsr_hash128 hash = tsr_hash128_add(c->hash, numbers, sizeof numbers);
@@ -104,7 +103,7 @@ static bool is_first_of_its_kind(const tsr_comm *comm, int rank) {
   return true;
 }
 
-// Whether a text is too short to show what differs.
+// Whether another call has the same text, so that the text does not show the difference.
 static bool is_ambiguous(const tsr_comm *comm, int rank) {
   for (int r = 0; r < comm->rank_count; r++)
     if (!same_digest(comm, r, rank) && !strcmp(comm->texts[r], comm->texts[rank])) return true;
@@ -124,7 +123,7 @@ static void add_ranks(tsr_text *out, const tsr_comm *comm, int like, const char 
     tsr_text_addf(out, " (digest %016llx)", (unsigned long long)comm->records[like].digest.low);
 }
 
-// What ranks call, or what they ask for of one item, from the records and the texts of all.
+// The failure that lists what ranks call, or ask for in one item, from their records and texts.
 static tsr_status mismatch(const tsr_call *c, bool of_item) {
   const tsr_comm *comm = c->comm;
   tsr_text text = TSR_TEXT_EMPTY;
@@ -147,7 +146,7 @@ static tsr_status mismatch(const tsr_call *c, bool of_item) {
 
 // ---- where they differ ----
 
-// The first item that is not the same on all ranks. There is one, and all have as many of them.
+// The first item that differs between ranks. There is one, and all ranks have equally many.
 static tsr_status find_item(const tsr_call *c, int64_t *out_item) {
   int64_t same = 0, differing = c->items.count;  // numbers of items that do not, and do, differ
   while (differing - same > 1) {
@@ -183,7 +182,7 @@ static tsr_status compare_calls(const tsr_call *c) {
 
 // ---- mistakes ----
 
-// The failure of the lowest rank that has one, as the others report it.
+// The failure of the lowest rank that has one, as other ranks report it.
 static tsr_status failed_elsewhere(const tsr_call *c) {
   const tsr_comm *comm = c->comm;
   int rank = 0;

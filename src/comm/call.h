@@ -1,4 +1,4 @@
-// What ranks compare before a collective, for the rooms that have collectives of their own.
+// What ranks compare before a collective, for rooms with collectives of their own.
 #ifndef TESSERA_COMM_CALL_H
 #define TESSERA_COMM_CALL_H
 
@@ -9,8 +9,8 @@
 
 enum { TSR_CALL_TEXT = 400 };
 
-// What a call is about, item by item: arrays, leaves of a tree, groups. Items are digested when
-// ranks compare, and described only where they differ.
+// The items of a call: arrays, leaves of a tree, groups. Items are digested when ranks compare, and
+// described only if they differ.
 typedef struct tsr_call_items {
   int64_t count;
   void *context;
@@ -18,8 +18,8 @@ typedef struct tsr_call_items {
   void (*describe)(void *context, int64_t item, tsr_text *out);  // `array 3: f32 (8, 16) ...`
 } tsr_call_items;
 
-// A call as the ranks compare it: which one, its arguments as a hash and as a text for people, and
-// its items. All are only looked at when there are several ranks.
+// A call as ranks compare it: its name, its arguments as a hash and as text for messages, and its
+// items. Unused on a single rank.
 typedef struct tsr_call {
   tsr_comm *comm;
   const char *name;
@@ -31,20 +31,19 @@ typedef struct tsr_call {
 
 tsr_call tsr_call_begin(tsr_comm *comm, const char *name);
 void tsr_call_hash(tsr_call *c, const void *bytes, size_t length);
-// The text begins with the name of the call, and is hashed; what does not fit is not.
+// The text starts with the name of the call. It is hashed, up to its maximal length.
 TSR_PRINTF(2, 3) void tsr_call_describe(tsr_call *c, const char *format, ...);
-// Whether all ranks call the same and none found a mistake; `found` is the one found here, or NULL:
-// then the items are not looked at. Ends with the same verdict on all ranks: a mistake that a rank
-// found, or comm_mismatch, which names ranks and the first item that differs. One round of 48 bytes
-// where all is well.
+// Fails on all ranks unless all make the same call and `found` is NULL on each. `found` is a local
+// mistake; then items are not read. The failure is a rank's mistake, or comm_mismatch, which names
+// the ranks and the first item that differs. One round of 48 bytes on success.
 TSR_MUST_USE tsr_status tsr_call_agree(const tsr_call *c, tsr_status found);
-// The digest that ranks compare; of nothing when there is one rank.
+// The digest that ranks compare; empty on a single rank.
 tsr_hash128 tsr_call_digest(const tsr_call *c);
-// Collective. tsr_comm_exchange without a round to compare it: the copies follow from what ranks
-// have agreed on, and all have just said that they are ready.
+// Collective. tsr_comm_exchange without comparing: the copies follow from what ranks have just
+// agreed on.
 TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts,
                                             int64_t part_count);
-// Adds to a failure what was being done.
+// Adds the step and the call to a failure.
 TSR_MUST_USE tsr_status tsr_call_end(const tsr_call *c, tsr_status status);
 
 #endif

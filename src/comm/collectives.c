@@ -1,4 +1,4 @@
-// Every member to every member: all_gather and all_to_all are a copy for each pair of a group.
+// All members to all members: all_gather and all_to_all are one copy for each pair of a group.
 #include <assert.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 
-// The copy from member i to member j of a group, but for the devices.
+// The copy from member i to member j of a group, without the devices.
 typedef void copy_between(const void *context, int64_t i, int64_t j, tsr_copy *out_copy);
 
 static tsr_status add_group(tsr_copy_rounds *r, const int64_t *members, int64_t size,
@@ -73,17 +73,17 @@ tsr_status tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dty
   return tsr_call_end(&c, move_between(&a, gather_copy, &g));
 }
 
-// The tensor seen as outer x D0 x between x D1 x inner, where D0 and D1 are the dimensions that are
-// split and joined, in the order they come; `part` is what a part has of them. When they are one
-// dimension, it is D0.
+// The tensor as outer x D0 x between x D1 x inner, where D0 and D1 are the split and the
+// concatenated dimension in order; `part` is a piece's size of each. If both are one dimension, it
+// is D0.
 typedef struct all_to_all_view {
   int64_t outer, between, inner, size;
   int64_t part[2];
-  int split, concat;  // 0 or 1: which of the two is it?
+  int split, concat;  // 0 or 1: index in `part`
 } all_to_all_view;
 
-// Elements between neighbours along D1, between, D0 and outer, when Dk is part[k] or, for k ==
-// whole, `size` times that.
+// The strides of outer, D0, between and D1, if Dk has size part[k], or `size` times that for k ==
+// whole.
 static void view_strides(const all_to_all_view *t, int whole, int64_t strides[4]) {
   strides[3] = t->inner;
   strides[2] = strides[3] * t->part[1] * (whole == 1 ? t->size : 1);
@@ -143,7 +143,7 @@ static tsr_status check_all_to_all(tsr_collective_args *a, const tsr_shape *shap
   return tsr_buffers_check(a->comm, tsr_member_role, a, a->in, a->out);
 }
 
-// `4x8`; what is no shape is said otherwise.
+// `4x8`; empty for an invalid shape.
 static void print_sizes(const tsr_shape *shape, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
@@ -167,7 +167,7 @@ tsr_status tsr_comm_all_to_all(tsr_comm *comm, const tsr_groups *groups, tsr_dty
   tsr_call_add_groups(&c, groups);
   tsr_collective_args a = {.comm = comm, .groups = groups, .dtype = dtype, .in = in, .out = out};
   TSR_TRY(tsr_call_agree(&c, check_all_to_all(&a, shape, split, concat)));
-  assert(shape);  // else agreeing has failed
+  assert(shape);  // a NULL shape was reported by agree
   const all_to_all_view t = view_of(shape, split, concat, groups->size);
   return tsr_call_end(&c, move_between(&a, all_to_all_copy, &t));
 }

@@ -1,5 +1,5 @@
-// A comm is its engine, its place among the ranks and its workers. Everything a call needs to find
-// mistakes is allocated here, once.
+// A comm is its engine, its place among the ranks and its workers. The memory that a call needs to
+// find mistakes is allocated here, once.
 #include "comm/comm.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What is wrong with the arguments of a call: said once, here, so that engines need not ask.
+// Checks of the arguments of a call, done once here so that engines need none.
 #include <stdlib.h>
 
 #include "comm/comm.h"
@@ -90,9 +90,9 @@ static tsr_status check_overlap(const tsr_comm_span *a, const tsr_comm_span *b) 
                   (long long)b->device);
 }
 
-// Each span against the one before it that reaches furthest, of those written and of all: if any
-// two overlap, one of these pairs does. They may still be allowed to, being one buffer, while it is
-// also the `in` of another group: the one to remember is then `other`.
+// Compares each span with the previous one that reaches furthest, among written ones and among all:
+// if any two overlap, one of these pairs does. Equal spans may be allowed to overlap while the
+// buffer is also the `in` of another group; `other` tracks that one.
 static tsr_status check_spans(tsr_comm_span *spans, size_t count) {
   qsort(spans, count, sizeof *spans, by_begin);
   const tsr_comm_span *written = NULL, *any = NULL, *same = NULL, *other = NULL;

@@ -1,4 +1,4 @@
-// What is passed on to the engine nearly as it comes: reductions, exchanges, control data.
+// Calls that go to the engine almost unchanged: reductions, exchanges, control data.
 #include <assert.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, i
   return NULL;
 }
 
-// Copies are each rank's own; all know the arrays.
+// Copies differ between ranks; arrays do not.
 static tsr_hash128 digest_part(void *context, int64_t item) {
   const tsr_exchange *parts = context;
   return (tsr_hash128){(uint64_t)parts[item].bits, 0};
@@ -139,7 +139,7 @@ tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int64_
 
 tsr_status tsr_comm_barrier(tsr_comm *comm) {
   const tsr_call c = tsr_call_begin(comm, "barrier");
-  return tsr_call_agree(&c, NULL);  // which waits for all
+  return tsr_call_agree(&c, NULL);  // waits for all ranks
 }
 
 tsr_status tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all) {
@@ -149,7 +149,7 @@ tsr_status tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *
   if (bytes && (!mine || !out_all))
     status = tsr_fail(BAD_ARGUMENT, "%zu bytes without a buffer", bytes);
   TSR_TRY(tsr_call_agree(&c, status));
-  if (!bytes || !mine || !out_all) return NULL;  // without a buffer, agreeing has failed
+  if (!bytes || !mine || !out_all) return NULL;  // a missing buffer was reported by agree
   if (comm->rank_count == 1) {
     memmove(out_all, mine, bytes);
     return NULL;

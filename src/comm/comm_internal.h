@@ -1,4 +1,4 @@
-// Comms measured: what messages between devices and ranks cost. For the command and the tests.
+// Measured costs of messages between devices and ranks, for the command and the tests.
 #ifndef TESSERA_COMM_COMM_INTERNAL_H
 #define TESSERA_COMM_COMM_INTERNAL_H
 
@@ -14,25 +14,24 @@ const char *tsr_comm_engine_name(const tsr_comm *comm);  // "threads"
 #define TSR_MEASURE_SIZES 8
 typedef struct tsr_comm_fit {
   double alpha, beta;                 // a message of n bytes takes alpha + beta * n seconds
-  double error;                       // how far off that is: root mean square of relative errors
-  double noise;                       // by how much of it the median round exceeds the fastest,
-                                      // of the size where that is worst
-  int64_t bytes[TSR_MEASURE_SIZES];   // rising
+  double error;                       // root mean square of relative errors
+  double noise;                       // relative excess of the median round over the fastest,
+                                      // for the worst size
+  int64_t bytes[TSR_MEASURE_SIZES];   // ascending
   double seconds[TSR_MEASURE_SIZES];  // the fastest of several rounds
 } tsr_comm_fit;
 // Collective. Sends messages of up to `most_bytes` (0 = 16 MB) there and back, and fits the line by
-// least squares of relative errors. Every rank gets the same answer.
+// least squares of relative errors. Every rank gets the same result.
 TSR_MUST_USE tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b,
                                                  int64_t most_bytes, tsr_comm_fit *out_fit);
 
-// Seconds of a message of n bytes: alpha + beta * n. Zero where there is nothing to measure: one
-// device here, one rank.
+// Seconds of a message of n bytes: alpha + beta * n. Zero on a single device or a single rank.
 typedef struct tsr_comm_cost {
   double local_alpha, local_beta;  // between two devices of one process
   double rank_alpha, rank_beta;    // between two ranks
 } tsr_comm_cost;
-// Collective. Measures both between the first devices that will do, as tsr_comm_measure_between
-// does; takes about a second.
+// Collective. Measures both between the first suitable devices, by tsr_comm_measure_between; takes
+// about a second.
 TSR_MUST_USE tsr_status tsr_comm_measure(tsr_comm *comm, int64_t most_bytes,
                                          tsr_comm_cost *out_cost);
 

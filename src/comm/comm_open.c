@@ -1,9 +1,8 @@
-// Opening an engine by name. The one over MPI is a library of its own for each MPI, loaded here, so
-// that neither this library nor the command needs an MPI to start.
+// Engines by name. Each MPI has an engine library of its own, loaded here, so that neither this
+// library nor the command needs an MPI to start.
 //
-// Which MPI is the launcher's choice: each leaves variables of its own in the environment of what
-// it starts. Where the library is follows from where this code is: beside it, or where an installed
-// command finds its libraries.
+// The launcher determines the MPI, by the environment variables it sets. The library is next to
+// this code, or where an installed command has its libraries.
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ enum { PLACES = 4 };
 typedef tsr_status open_function(int64_t device_count, const tsr_comm_options *options,
                                  tsr_comm **out_comm);
 
-// What launchers set, and the MPI whose launcher it is. PMIx is Open MPI's, PMI is MPICH's.
+// Variables that launchers set, and their MPI. PMIx is Open MPI's, PMI is MPICH's.
 static const struct {
   const char *variable, *mpi;
 } launchers[] = {
@@ -34,7 +33,7 @@ static const struct {
 
 static const char *const known[] = {"openmpi", "mpich"};
 
-// The MPI to load: what TESSERA_MPI says, else the launcher's; NULL when there is no launcher.
+// The MPI to load: TESSERA_MPI, else the launcher's; NULL without a launcher.
 static const char *wanted_mpi(void) {
   const char *said = secure_getenv("TESSERA_MPI");
   if (said && *said) return said;
@@ -43,7 +42,7 @@ static const char *wanted_mpi(void) {
   return NULL;
 }
 
-// `folder` of a file, with the slash; "" when there is none.
+// The folder of a file, with the slash; "" if there is none.
 static void folder_of(const char *file, char out[PATH_MAX]) {
   const char *slash = strrchr(file, '/');
   const size_t length = slash ? (size_t)(slash - file) + 1 : 0;
@@ -55,7 +54,7 @@ static void folder_of(const char *file, char out[PATH_MAX]) {
   out[length] = '\0';
 }
 
-// The folders to look in, the system's own ("") last; their number.
+// The folders to search, the system's own ("") last; returns their number.
 static int list_folders(char out[PLACES][PATH_MAX]) {
   int count = 0;
   Dl_info here;
@@ -74,7 +73,7 @@ static int list_folders(char out[PLACES][PATH_MAX]) {
   return count;
 }
 
-// MPI's own plug-ins look for its symbols among those of the whole program.
+// MPI's own plug-ins need its symbols to be global.
 static void *load_file(const char *path) { return dlopen(path, RTLD_NOW | RTLD_GLOBAL); }
 
 static void *load_named(const char *mpi) {
@@ -84,7 +83,7 @@ static void *load_named(const char *mpi) {
     char path[PATH_MAX];
     const int used = snprintf(path, sizeof path, "%slibtessera_mpi_%s" SUFFIX, folders[i], mpi);
     if (used < 0 || used >= (int)sizeof path) continue;
-    if (folders[i][0] && access(path, R_OK)) continue;  // dlerror tells of a file that is there
+    if (folders[i][0] && access(path, R_OK)) continue;  // dlerror reports existing files only
     void *library = load_file(path);
     if (library || folders[i][0]) return library;
   }
@@ -108,7 +107,7 @@ static tsr_status load(const char *mpi, void **out_library) {
   return NULL;
 }
 
-// The two share structures, so they must be of one version.
+// Both share structures, so the versions must be equal.
 static tsr_status check_version(void *library) {
   const char *(*version)(void) = NULL;
   void *symbol = dlsym(library, "tsr_version");
@@ -122,7 +121,7 @@ static tsr_status open_mpi(int64_t device_count, const tsr_comm_options *options
                            tsr_comm **out_comm) {
   void *library = NULL;
   TSR_TRY(load(wanted_mpi(), &library));
-  // It stays: an MPI cannot be unloaded.
+  // Stays loaded: an MPI cannot be unloaded.
   TSR_TRY(check_version(library));
   open_function *function = NULL;
   void *symbol = dlsym(library, "tsr_comm_open_mpi");
@@ -133,7 +132,7 @@ static tsr_status open_mpi(int64_t device_count, const tsr_comm_options *options
 
 tsr_status tsr_comm_open(const char *engine, int64_t device_count, const tsr_comm_options *options,
                          tsr_comm **out_comm) {
-  // 0 devices are one for each rank: here there is one.
+  // 0 devices = one per rank: here one.
   if (!strcmp(engine, "threads"))
     return tsr_comm_create(device_count ? device_count : 1, options, out_comm);
   if (!strcmp(engine, "mpi")) return open_mpi(device_count, options, out_comm);

@@ -1,9 +1,9 @@
-// What a message costs: the time of copies between two devices, for 8 sizes, and the line through
+// The cost of a message: times of copies between two devices for 8 sizes, and the line through
 // them.
 //
-// Relative errors are what matters over four orders of magnitude, so the squares of these are made
-// least: weights 1 / t^2. Of each size the fastest of several rounds is taken, for disturbances
-// only ever add; how far the rounds lie apart tells how much of them there was.
+// Sizes span four orders of magnitude, so relative errors are minimized: least squares with weights
+// 1 / t^2. Of each size the fastest of several rounds counts, since disturbances only add; the
+// spread of the rounds measures the noise.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void fit_line(tsr_comm_fit *fit) {
   fit->error = sqrt(squares / SIZES);
 }
 
-// Two devices that send each other messages, and the buffers for them: NULL where they are not.
+// Two devices that exchange messages, and their buffers (NULL if not local).
 typedef struct probe {
   tsr_comm *comm;
   int64_t a, b, most;  // bytes
@@ -72,8 +72,8 @@ static int by_size(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-// There and back, since only the one who sent first knows when both are over. Each round is about
-// other bytes, for data that is sent in earnest does not lie in the first cache.
+// There and back, since only the first sender knows when both are done. Each round uses other
+// bytes, since real data is not in the first cache.
 static tsr_status time_message(const probe *p, int64_t bytes, double *out_best,
                                double *out_median) {
   double rounds[ROUNDS];
@@ -91,7 +91,7 @@ static tsr_status time_message(const probe *p, int64_t bytes, double *out_best,
   return NULL;
 }
 
-// Each local end gets a buffer of two halves: one that is sent, one that is received.
+// Each local end has a buffer of two halves: one sent, one received.
 static tsr_status alloc_buffers(const probe *p) {
   const int64_t ends[2] = {p->a, p->b};
   for (int i = 0; i < 2; i++) {
@@ -99,7 +99,7 @@ static tsr_status alloc_buffers(const probe *p) {
     if (local < 0) continue;
     p->buffers[local] = malloc(2 * (size_t)p->most);
     if (!p->buffers[local]) return tsr_fail(NO_MEMORY, "%lld bytes to measure", (long long)p->most);
-    memset(p->buffers[local], 1, 2 * (size_t)p->most);  // so that every page is there
+    memset(p->buffers[local], 1, 2 * (size_t)p->most);  // touches every page
   }
   return NULL;
 }
@@ -135,7 +135,7 @@ static tsr_status check_probe(const probe *p) {
   return NULL;
 }
 
-// The answer of the rank that has `a` becomes that of all.
+// All ranks get the result of the rank that has `a`.
 tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_t most_bytes,
                                     tsr_comm_fit *out_fit) {
   const int64_t most = most_bytes ? most_bytes : DEFAULT_MOST;
@@ -150,7 +150,7 @@ tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_
   if (!status) status = alloc_buffers(&p);
   status = tsr_call_agree(&c, status);
   if (!status) status = tsr_call_end(&c, time_sizes(&p, &mine));
-  if (!status && fits) {  // where memory was out, agreeing has failed
+  if (!status && fits) {  // an allocation failure was reported by agree
     status = tsr_comm_share(comm, &mine, sizeof mine, fits);
     if (!status) *out_fit = fits[tsr_comm_rank_of(comm, a)];
   }
@@ -159,7 +159,7 @@ tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_
   return status;
 }
 
-// The first rank from `rank` on that has as many devices; -1 when there is none.
+// The first rank from `rank` on with at least as many devices; -1 if there is none.
 static int find_rank(const tsr_comm *comm, int rank, int64_t devices) {
   for (; rank < comm->rank_count; rank++) {
     if (comm->first[rank + 1] - comm->first[rank] >= devices) return rank;

@@ -37,7 +37,7 @@ static tsr_status check_broadcast(broadcast *b, int64_t count) {
   return tsr_buffers_check(a->comm, broadcast_role, b, a->in, a->out);
 }
 
-// Whether what a device would get is in its `out` already: the root's, when in place.
+// Whether a device already has the result in its `out`: the root, if in place.
 static bool is_in_place(const tsr_collective_args *a, int64_t source, int64_t target) {
   const int64_t from = tsr_comm_local_index(a->comm, source);
   const int64_t to = tsr_comm_local_index(a->comm, target);
@@ -88,8 +88,8 @@ typedef struct permutation {
   int64_t pair_count, count;
 } permutation;
 
-// In a permutation `member_of` tells of each device where its data comes from, or -1; `sends`
-// whether it is a source.
+// In a permutation `member_of` is the source of each device, or -1, and `sends` whether it is a
+// source.
 static tsr_comm_role permute_role(const void *context, int64_t device) {
   const tsr_collective_args *a = &((const permutation *)context)->args;
   const int64_t source = a->comm->member_of[device], no_source = tsr_comm_device_count(a->comm);
@@ -131,7 +131,7 @@ static tsr_status check_permutation(permutation *p) {
   return tsr_buffers_check(a->comm, permute_role, p, a->in, a->out);
 }
 
-// Zeros for those that get nothing; the bits after the last element stay.
+// Zeros for devices that get nothing; bits after the last element are not written.
 static tsr_status fill_zeros(void *context, int64_t local, int worker) {
   (void)worker;
   const permutation *p = context;

@@ -1,16 +1,16 @@
-// The innermost loops of reductions: 2, 4 or 8 blocks of accumulators made one.
+// The inner loops of reductions: 2, 4 or 8 blocks of accumulators reduced to one.
 #ifndef TESSERA_COMM_REDUCE_KERNELS_H
 #define TESSERA_COMM_REDUCE_KERNELS_H
 
 #include "tessera/dtype.h"
 #include "tessera/reduction.h"
 
-// `out` may be one of `in`. Elements are read as the kernel's type and written as what it is
-// accumulated as.
+// `out` may be one of `in`. Elements are read as the kernel's type and written as its accumulator
+// type.
 typedef void tsr_reduce_kernel(void *out, const void *const *in, int64_t count);
 
-// The kernels of one type and operation; NULL where a reduction is not allowed, and for types that
-// are converted first: of the narrower ones only bf16, the most frequent, is read directly.
+// The kernels of one type and operation. NULL if the reduction is not allowed, and for types that
+// are converted first; of the narrow ones only bf16, the most frequent, is read directly.
 typedef struct tsr_reduce_kernels {
   tsr_reduce_kernel *of_2, *of_4, *of_8;
 } tsr_reduce_kernels;

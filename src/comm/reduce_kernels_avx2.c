@@ -1,5 +1,5 @@
-// The kernels for processors with AVX2, chosen when a reduction runs (reduce.c). Not by
-// target_clones: its resolvers run before sanitizers are set up.
+// The kernels for processors with AVX2, selected at run time (reduce_tree.c). Not by target_clones:
+// its resolvers run before sanitizers are set up.
 #if defined __x86_64__
 #define TARGET __attribute__((target("avx2")))
 #define TABLE tsr_reduce_avx2

@@ -1,8 +1,8 @@
-// The tree, walked block by block: a block of all members passes through the first cache once.
+// The reduction tree, block by block: a block of all members passes through the first cache once.
 //
-// A node's value is found by recursion. A single term that needs no conversion is used where it
-// lies; 2, 4 or 8 members side by side are reduced by one kernel; anything else is cut in two.
-// Every level of the recursion has one block of scratch memory on the stack.
+// The value of a node is computed recursively. A single term that needs no conversion is read in
+// place; 2, 4 or 8 adjacent members are reduced by one kernel; anything else is split in two. Every
+// level of the recursion has one scratch block on the stack.
 #include <assert.h>
 
 #include "comm/reduce_kernels.h"
@@ -22,15 +22,15 @@ typedef union scratch {
 typedef struct reduce_walk {
   tsr_dtype dtype, wide;                        // of members and of accumulators
   const tsr_reduce_kernels *kernels, *bundles;  // of accumulators and of members
-  // The terms, or plain members.
+  // Either terms, or plain members.
   const tsr_reduce_term *terms;
   const void *const *in;
   int64_t from;
-  // The block: elements `at` to before `at + count` of what is reduced.
+  // The current block: elements [at, at + count) of the result.
   int64_t at, count;
 } reduce_walk;
 
-// Terms `begin` to before `end`, which make up node [first, last).
+// Terms [begin, end), which make up node [first, last).
 typedef struct term_range {
   int64_t begin, end, first, last;
 } term_range;
@@ -54,7 +54,7 @@ static int64_t bytes_of(tsr_dtype dtype) { return tsr_dtype_info_of(dtype)->bits
 
 // ---- the tree ----
 
-// Where a node of more than one member is cut: after the largest power of two below its size.
+// The split of a node of several members: after the largest power of two below its size.
 static int64_t middle_of(int64_t first, int64_t last) {
   int64_t half = 1;
   while (half < last - first - half) half *= 2;
@@ -65,7 +65,7 @@ int64_t tsr_reduce_nodes(int64_t members, int64_t first, int64_t last,
                          tsr_reduce_node out_nodes[TSR_REDUCE_MAX_NODES]) {
   int count = 0;
   while (first < last) {
-    // The largest node that starts here and does not end behind `last`.
+    // The largest node that starts here and ends by `last`.
     int64_t size = 1;
     while (first % (2 * size) == 0 && first + size < last &&
            (first + 2 * size <= last || last == members))
@@ -84,7 +84,7 @@ static tsr_reduce_term term_at(const reduce_walk *w, int64_t index) {
   return (tsr_reduce_term){{index, index + 1}, false, w->in[index], w->from};
 }
 
-// The block of a term as accumulators: where it lies, or converted into `room`.
+// The block of a term as accumulators: in place, or converted into `room`.
 static const void *value_of(const reduce_walk *w, int64_t index, scratch *room) {
   const tsr_reduce_term term = term_at(w, index);
   if (term.partial || w->dtype == w->wide)
@@ -107,7 +107,7 @@ static int64_t first_from(const reduce_walk *w, term_range r, int64_t member) {
   return low;
 }
 
-// Whether the terms are 2, 4 or 8 single members that can be read where they lie.
+// Whether the terms are 2, 4 or 8 single members that can be read in place.
 static bool is_bundle(const reduce_walk *w, term_range r) {
   const int64_t size = r.end - r.begin;
   if (!w->bundles->of_2 || size != r.last - r.first) return false;
@@ -132,7 +132,7 @@ static void reduce_bundle(const reduce_walk *w, term_range r, void *out) {
 
 static const void *reduce_node(const reduce_walk *w, term_range r, scratch *room);
 
-// Reduces a node of more than one term to `out`, which may be an input: it is written last.
+// Reduces a node of several terms to `out`, which may be an input: it is written last.
 static void reduce_into(const reduce_walk *w, term_range r, scratch *room, void *out) {
   if (is_bundle(w, r)) {
     reduce_bundle(w, r, out);
@@ -147,14 +147,14 @@ static void reduce_into(const reduce_walk *w, term_range r, scratch *room, void 
   w->kernels->of_2(out, in, w->count);
 }
 
-// The value of a node, in `room` or where a term lies.
+// The value of a node, in `room` or in place.
 static const void *reduce_node(const reduce_walk *w, term_range r, scratch *room) {
   if (r.end - r.begin == 1) return value_of(w, r.begin, room);
   reduce_into(w, r, room, room);
   return room;
 }
 
-// One block of the whole, to elements of type `result`.
+// One block of the whole tree, as elements of type `result`.
 static void reduce_block(const reduce_walk *w, term_range whole, tsr_dtype result, void *out,
                          int64_t to) {
   scratch room;

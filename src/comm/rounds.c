@@ -1,4 +1,4 @@
-// Arguments of collectives, and rounds of copies.
+// Arguments of collectives, and their copies in rounds of bounded size.
 #include "comm/rounds.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ tsr_status tsr_rounds_add(tsr_copy_rounds *r, const tsr_copy *copy, bool skip) {
   if (r->pairs == r->capacity) TSR_TRY(rounds_flush(r));
   r->pairs++;
   const bool from_here = tsr_comm_local_index(comm, copy->source) >= 0;
-  // A rank that sends does not know which of the targets share their buffer: it sends to each.
+  // A sender does not know which targets share a buffer, so it sends to each.
   if ((skip && from_here) || (!from_here && tsr_comm_local_index(comm, copy->target) < 0))
     return NULL;
   tsr_copy *to = &r->copies[r->copy_count++];

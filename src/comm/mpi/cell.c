@@ -1,5 +1,5 @@
-// Filling, reducing and spreading a cell, on the comm's workers. Elements are independent, so a
-// cell is cut in stretches, and a stretch again where it crosses the rows of a scattered input.
+// Filling, reducing and distributing a cell, on the comm's workers. Elements are independent, so a
+// cell is split into ranges, and a range again at the rows of a scattered input.
 #include "comm/mpi/cell.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { FEW = 32, STRETCH_BYTES = 64 << 10 };
 
-// Terms of one reduction; on the heap only when there are many.
+// Terms of one reduction; on the heap only if there are many.
 typedef struct terms {
   tsr_reduce_term *list, few[FEW];
 } terms;
@@ -34,8 +34,8 @@ static void *output_of(const tsr_mpi_job *job, const tsr_mpi_group *group, int64
   return job->job->out[tsr_comm_local_index(job->comm, group->members[member])];
 }
 
-// Where element `at` of the cell's result lies in an input, and how many follow it there, at most
-// up to `end`.
+// The offset of element `at` of the cell's result in an input, and the number of contiguous
+// elements there, at most up to `end`.
 static int64_t locate(const tsr_mpi_job *job, const tsr_mpi_cell *cell, int64_t at, int64_t end,
                       int64_t *out_count) {
   if (!job->job->scatter) {
@@ -56,7 +56,7 @@ static int64_t add_members(const tsr_mpi_job *job, const tsr_mpi_group *group,
   return node->last - node->first;
 }
 
-// One task: a stretch of the cell.
+// The tasks of one cell; each is a range of it.
 typedef struct cell_tasks {
   const tsr_mpi_job *job;
   const tsr_mpi_cell *cell;
@@ -132,7 +132,7 @@ tsr_status tsr_mpi_cell_fill(const tsr_mpi_job *job, const tsr_mpi_cell *cell,
 
 // ---- reducing ----
 
-// Terms of the whole tree, in order of members: this rank's as they are, the others' as they came.
+// Terms of the whole tree, in order of members: local ones in place, the others from messages.
 static int64_t gather_terms(const cell_tasks *s, int64_t from, int64_t place,
                             tsr_reduce_term *out) {
   const tsr_mpi_group *group = s->cell->group;
@@ -156,7 +156,7 @@ static int64_t gather_terms(const cell_tasks *s, int64_t from, int64_t place,
   return count;
 }
 
-// Gives elements [begin, end) of the result to the members after the first who has them.
+// Copies elements [begin, end) of the result from the first local member to the others.
 static void spread(const cell_tasks *s, int64_t begin, int64_t end) {
   const tsr_mpi_group *group = s->cell->group;
   const tsr_mpi_party *party = &group->parties[group->mine];

@@ -1,5 +1,5 @@
-// Making a comm over MPI: our own copies of the caller's communicator, one exchange of what each
-// rank has and wants, and a look whether they agree.
+// Creating a comm over MPI: duplicates of the caller's communicator, and one exchange of what each
+// rank has and wants, which must agree.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +11,10 @@
 #include "tessera/engine/transport.h"
 #include "tessera/mpi.h"
 
-// What ranks tell each other before anything else. `cause` is not zero when a rank cannot take
-// part.
+// What ranks exchange first. `cause` is not zero if a rank cannot take part.
 typedef struct rank_info {
   char version[16];
-  int64_t local_count, wanted_count;  // wanted of all ranks together; 0 = not said
+  int64_t local_count, wanted_count;  // wanted of all ranks together; 0 = unspecified
   uint64_t in_flight;
   int32_t fast, cause;
   char failure[TSR_MPI_REPORT_TEXT];
@@ -47,7 +46,7 @@ static void destroy(void *state) {
   tsr_mpi *mpi = state;
   int finalized = 0;
   MPI_Finalized(&finalized);
-  // After a failure messages may still be under way: MPI and its buffers are left as they are.
+  // After a failure messages may still be pending, so MPI keeps its buffers.
   if (mpi->broken || mpi->kept) return;
   if (!finalized) {
     for (int64_t i = 0; i < mpi->subcomm_count; i++) MPI_Comm_free(&mpi->subcomms[i].comm);
@@ -71,7 +70,7 @@ static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TSR_TRY(tsr_mpi_check(MPI_Comm_size(comm, &mpi->size), "MPI_Comm_size"));
   TSR_TRY(tsr_mpi_check(MPI_Comm_rank(comm, &mpi->rank), "MPI_Comm_rank"));
-  mpi->alone = true;  // the roll cannot be called yet
+  mpi->alone = true;  // no communicator for reports yet
   TSR_TRY(tsr_mpi_check(MPI_Comm_idup(comm, &mpi->control, &request), "MPI_Comm_idup"));
   TSR_TRY(tsr_mpi_one(mpi, &request));
   mpi->alone = false;
@@ -83,7 +82,7 @@ static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
                        "MPI_Comm_set_errhandler");
 }
 
-// Fails on every rank alike when any of them said something that does not fit.
+// Fails on every rank alike if any rank's info does not match.
 static tsr_status compare(const tsr_mpi *mpi, const rank_info *all) {
   for (int r = 0; r < mpi->size; r++)
     if (all[r].cause)
@@ -107,7 +106,7 @@ static tsr_status compare(const tsr_mpi *mpi, const rank_info *all) {
   return NULL;
 }
 
-// Tells the others about this rank's part and makes the list of first devices from theirs.
+// Exchanges infos, and computes the first device of each rank.
 static tsr_status share_info(tsr_mpi *mpi, const rank_info *mine, int64_t *first) {
   rank_info *all = calloc((size_t)mpi->size, sizeof *all);
   if (!all) return tsr_fail(NO_MEMORY, "greetings of %d ranks", mpi->size);
@@ -127,7 +126,7 @@ static tsr_status share_info(tsr_mpi *mpi, const rank_info *mine, int64_t *first
   return status;
 }
 
-// All ranks have made their comm, or none has: `mine` is how it went here.
+// All ranks have created their comm, or none has: `mine` is the local outcome.
 static tsr_status agree_made(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
   const int vote = mine ? mpi->rank : mpi->size;
   int first_failed = vote;
@@ -150,7 +149,7 @@ static tsr_status agree_made(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
              : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
 }
 
-// What this rank brings, or why it cannot: `found`, or what is wrong with it.
+// This rank's info, with the failure `found` or a wrong device count.
 static rank_info describe_rank(const tsr_mpi *mpi, int64_t local_count, const int64_t *total,
                                size_t in_flight, tsr_status found) {
   const int64_t count = total ? *total : local_count, least = total ? 1 : 0;
@@ -170,7 +169,7 @@ static rank_info describe_rank(const tsr_mpi *mpi, int64_t local_count, const in
   return mine;
 }
 
-// `found` is a mistake in the options, which all ranks hear of; it is given back here.
+// `found` is a mistake in the options, which is reported to all ranks. Takes ownership of it.
 static tsr_status make(MPI_Comm comm, int64_t local_count, const int64_t *total,
                        const tsr_comm_options *options, tsr_status found, tsr_mpi *mpi,
                        tsr_comm **out_comm) {

@@ -1,9 +1,9 @@
-// All-reduce by MPI's own, when the caller lets the order of a reduction go
-// (tsr_comm_options.fast): for networks that reduce on the way. Each rank reduces its members, MPI
-// the partials of the ranks, on a communicator of the group's ranks that is made once and kept.
+// All-reduce by MPI's own operation, if the caller allows any order (tsr_comm_options.fast): for
+// networks that reduce in transit. Each rank reduces its members; MPI reduces the partials, on a
+// communicator of the group's ranks that is created once and kept.
 //
-// Only where MPI means the same as we do: sums and products of numbers, and what integers have
-// besides. Its minimum and maximum of floats say nothing of NaN.
+// Only where MPI's semantics are ours: sums and products, and all operations on integers. MPI does
+// not define min and max of NaN.
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ static tsr_status find_subcomm(tsr_mpi *mpi, const tsr_mpi_group *group, MPI_Com
 
 // ---- the members of this rank ----
 
-// A chunk of one group's result, shared out to the workers.
+// A chunk of one group's result, divided among the workers.
 typedef struct chunk {
   const tsr_mpi_job *job;
   tsr_mpi_cell cell;
@@ -213,7 +213,7 @@ tsr_status tsr_mpi_reduce_fast(tsr_mpi *mpi, const tsr_mpi_job *job, const tsr_m
   tsr_reduce_term *members = malloc((size_t)job->reducer.members * sizeof *members);
   if (!members) return tsr_fail(NO_MEMORY, "members of a group");
   tsr_status status = NULL;
-  // One after the other, in the order all ranks have: no two wait for each other.
+  // One after the other, in the same order on all ranks, so that no two wait for each other.
   for (int64_t g = 0; !status && job->job->inner && g < job->job->groups->count; g++)
     if (groups[g].mine >= 0) status = reduce_group(mpi, job, &groups[g], members);
   free(members);

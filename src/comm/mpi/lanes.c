@@ -1,4 +1,4 @@
-// Sorting the copies of an exchange into lanes, and finding those that send the same data.
+// Sorts the copies of an exchange into lanes, and finds those that send the same data.
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 
-// What a sender needs to know of a copy, dense, so that equal ones have equal bytes.
+// The sender's side of a copy, without gaps, so that equal ones have equal bytes.
 typedef struct source_key {
   int64_t part, source, from, length;
   int64_t loops[2 * TSR_MAX_RANK];
@@ -39,8 +39,8 @@ static int64_t places_for(int64_t count) {
   return places;
 }
 
-// Keeps in `sent` the first of each set of twins and chains the others behind it. `table` has room
-// for places_for(count).
+// Keeps the first of each set of twins in `sent` and chains the others to it. `table` has
+// places_for(count) entries.
 static int64_t drop_twins(const tsr_exchange *parts, tsr_mpi_piece *pieces, int64_t *sent,
                           int64_t count, int64_t *table) {
   const int64_t places = places_for(count);
@@ -63,8 +63,8 @@ static int64_t drop_twins(const tsr_exchange *parts, tsr_mpi_piece *pieces, int6
   return kept;
 }
 
-// The lane of a copy: 2k for the send k ranks up, 2k + 1 for the receive from k ranks down; -1 when
-// it is none of ours or stays here.
+// The lane of a copy: 2k for the send k ranks up, 2k + 1 for the receive from k ranks down; -1 if
+// it is local or not ours.
 static int lane_of(const tsr_comm *comm, const tsr_copy *copy) {
   const int rank = tsr_comm_rank(comm), size = tsr_comm_rank_count(comm);
   const int from = tsr_comm_rank_of(comm, copy->source), to = tsr_comm_rank_of(comm, copy->target);

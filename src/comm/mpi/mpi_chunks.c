@@ -1,4 +1,4 @@
-// Cutting a lane in chunks of tiles, and packing and unpacking them.
+// Cuts a lane in chunks of tiles, and packs and unpacks them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static int64_t passes_at(const tsr_copy *copy, int depth) {
   return passes;
 }
 
-// The outermost loop whose turns fit into a tile.
+// The outermost loop with turns that fit into a tile.
 static int depth_of(const tsr_copy *copy, int bits, size_t tile) {
   int depth = 0;
   while (depth < copy->loop_count && bytes_of(unit_at(copy, depth), bits) > tile) depth++;
@@ -70,7 +70,7 @@ static tsr_copy tile_copy(const tsr_copy *copy, const tsr_mpi_tile *tile, bool s
   return result;
 }
 
-// Where the tile lies in the caller's buffer if it is in one stretch there, else NULL.
+// The address of the tile in the caller's buffer if it is contiguous there, else NULL.
 static unsigned char *stretch(const tsr_comm *comm, const tsr_mpi_piece *piece,
                               const tsr_mpi_tile *tile, bool sending) {
   const tsr_copy copy = tile_copy(piece->copy, tile, sending);
@@ -80,7 +80,7 @@ static unsigned char *stretch(const tsr_comm *comm, const tsr_mpi_piece *piece,
   const int64_t place = sending ? copy.from : copy.to;
   const int64_t device = sending ? piece->copy->source : piece->copy->target;
   const int64_t local = tsr_comm_local_index(comm, device);
-  // A buffer that is sent from is only read.
+  // The buffer of a send is only read.
   unsigned char *buffer = sending ? (unsigned char *)(uintptr_t)piece->part->in[local]
                                   : (unsigned char *)piece->part->out[local];
   return buffer + (size_t)place * (size_t)(piece->part->bits / 8);
@@ -103,7 +103,7 @@ static tsr_status add_tile(const tsr_comm *comm, const tsr_mpi_lane *lane, const
   return NULL;
 }
 
-// The next tile of the lane, as large as one may be.
+// The next tile of the lane, as large as possible.
 static tsr_mpi_tile next_tile(const tsr_mpi_lane *lane, size_t limit, size_t used) {
   const int64_t index = lane->sent[lane->at];
   const tsr_mpi_piece *piece = &lane->pieces[index];
@@ -171,7 +171,7 @@ static void move_piece(const tile_move *m, const tsr_mpi_piece *piece, const tsr
   }
 }
 
-// Replicas that share their buffer have got it with the first of them.
+// Whether two replicas share their buffer, which is then already written.
 static bool is_same_place(const tsr_comm *comm, const tsr_mpi_piece *a, const tsr_mpi_piece *b) {
   return a->copy->to == b->copy->to &&
          a->part->out[tsr_comm_local_index(comm, a->copy->target)] ==

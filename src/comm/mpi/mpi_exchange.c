@@ -1,8 +1,8 @@
-// Exchange: all copies between ranks, in chunks, a few of which are under way at any time.
+// Exchange: all copies between ranks, in chunks, a few of which are in flight at any time.
 //
-// Sends and receives are served in the same order everywhere: first what goes one rank up, then
-// two, and so on. Hence of all messages that are not done, the first one in that order has been
-// posted on both sides, and something always moves, however few chunks each side has room for.
+// Sends and receives are served in the same order everywhere: first one rank up, then two, and so
+// on. So of all pending messages, the first in that order is posted on both sides, and there is
+// always progress, however few chunks are in flight.
 #include <stdlib.h>
 
 #include "comm/mpi/messages.h"
@@ -12,7 +12,7 @@
 
 enum { SLOTS = TSR_MPI_SLOTS, CHUNK_BYTES = 4 << 20, SMALLEST_CHUNK = 256 };
 
-// Messages of one direction: those under way, and the lanes still to be served.
+// Messages of one direction: those in flight, and the lanes still to be served.
 typedef struct side {
   tsr_mpi_lane *lanes;
   int lane, lane_count;
@@ -35,7 +35,7 @@ static unsigned char *message_of(mpi_exchange *x, int slot) {
   return chunk->direct ? chunk->direct : x->mpi->slots[slot].bytes;
 }
 
-// The next chunk of a side into the chunk of `slot`; false when the side has no more.
+// The next chunk of a side, in `slot`; false if the side has no more.
 static tsr_status next_chunk(mpi_exchange *x, side *s, int slot, bool *out_any) {
   tsr_mpi_chunk *chunk = &s->chunks[slot];
   *out_any = false;
@@ -63,7 +63,7 @@ static tsr_status post_receives(mpi_exchange *x) {
   return NULL;
 }
 
-// Packs and sends one chunk, if there is one and room for it.
+// Packs and sends one chunk, if there is one and a free slot.
 static tsr_status post_send(mpi_exchange *x, bool *out_sent) {
   int slot = 0;
   *out_sent = false;
@@ -98,7 +98,7 @@ static tsr_status run(mpi_exchange *x, const tsr_exchange *parts, int64_t part_c
     TSR_TRY(post_receives(x));
     TSR_TRY(post_send(x, &sent));
     if (!sent && !copied) {
-      // Everything that others wait for is on its way.
+      // All sends that others wait for are posted.
       TSR_TRY(tsr_engine_copy_here(x->comm, parts, part_count));
       copied = true;
     }

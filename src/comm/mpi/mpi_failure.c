@@ -1,9 +1,10 @@
-// The roll: how ranks that wait too long find out who is missing.
+// Failures: how ranks that time out find out which rank is missing.
 //
-// Whoever gives up tells all others, on a communicator of its own, and listens for a while: ranks
-// that wait in a call look there now and then and join, so all that are alive give up together, and
-// those that were not heard are the ones to name. A rank that fails by itself (no memory, an error
-// of MPI) tells why in the same way, and nobody has to wait for the deadline.
+// A rank that gives up sends a report to all others, on a separate communicator, and waits for
+// theirs. Ranks that wait in a call poll for reports and give up too. So all ranks that are alive
+// give up together, and those without a report are the missing ones. A rank that fails by itself
+// (no memory, an MPI error) sends the reason in its report, so the others need not wait for the
+// timeout.
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void send_reports(tsr_mpi *mpi, const char *why) {
   mpi->broken = true;
   mpi->report = (tsr_mpi_report){.step = mpi->step};
   snprintf(mpi->report.why, sizeof mpi->report.why, "%s", why);
-  // Nobody waits for these: they are small, and whom they do not reach is gone.
+  // Not waited for: reports are small, and a rank that they do not reach is gone.
   for (int other = 0; other < mpi->size; other++) {
     if (other == mpi->rank) continue;
     MPI_Isend(&mpi->report, (int)sizeof mpi->report, MPI_BYTE, other, TAG, mpi->control,
@@ -39,14 +40,14 @@ void tsr_mpi_report_failure(tsr_mpi *mpi, tsr_status status) {
   mpi->broken = true;
 }
 
-// Takes one answer that has come and tells whose it is; -1 when there is none.
+// Receives one pending report and returns its source; -1 if there is none.
 static int receive_report(tsr_mpi *mpi, bool *heard, tsr_mpi_report *reports) {
   MPI_Status status;
   int flag = 0;
   if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, &status) != MPI_SUCCESS || !flag)
     return -1;
   const int source = status.MPI_SOURCE;
-  // It is here, so this returns at once.
+  // The message is here, so this returns at once.
   MPI_Recv(&reports[source], (int)sizeof *reports, MPI_BYTE, source, TAG, mpi->control, &status);
   heard[source] = true;
   return source;
@@ -62,11 +63,11 @@ static void collect_reports(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_r
       continue;
     }
     missing--;
-    if (reports[source].why[0]) return;  // nothing better will be heard
+    if (reports[source].why[0]) return;  // a reason; no need for more
   }
 }
 
-// " 1, 3, 5 and 4 others": the ranks that were not heard.
+// " 1, 3, 5 and 4 others": the ranks without a report.
 static void name_missing(const tsr_mpi *mpi, const bool *heard, char *out, size_t out_size) {
   size_t used = 0;
   int named = 0, others = 0;
@@ -87,7 +88,7 @@ static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
   int missing = 0;
   for (int other = 0; other < mpi->size; other++) {
     missing += !heard[other];
-    // A rank that says why it failed knows better than all who wait for it.
+    // A rank's own reason is better than a timeout.
     if (other != mpi->rank && heard[other] && reports[other].why[0])
       return tsr_fail(COMM_FAILED, "rank %d failed at step %lld: %s", other,
                       (long long)reports[other].step, reports[other].why);
@@ -119,7 +120,7 @@ tsr_status tsr_mpi_give_up(tsr_mpi *mpi, bool called) {
   } else {
     heard[mpi->rank] = true;
     reports[mpi->rank] = mpi->report;
-    // Without a deadline of our own another rank's call is answered all the same.
+    // Without a timeout here, reports of other ranks are still answered.
     collect_reports(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, heard,
                     reports);
     status = describe(mpi, called, heard, reports);

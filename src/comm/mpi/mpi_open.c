@@ -1,9 +1,9 @@
-// The whole of MPI_COMM_WORLD as a comm, for programs that do not call MPI themselves: what
-// tsr_comm_open("mpi") finds in the module it loads.
+// MPI_COMM_WORLD as a comm, for programs that do not call MPI themselves: the entry point of
+// tsr_comm_open("mpi").
 //
-// A program started by one MPI's launcher but linked with another's library gets as many worlds of
-// one rank as there are processes, all of which write the same output. The launcher's own variables
-// tell how many there should be.
+// A program started by one MPI's launcher but linked with another's library sees one world of size
+// 1 per process, and all of them write the same output. The launcher's variables say how many
+// processes there should be.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@
 #include "tessera/mpi.h"
 #include "tessera/status.h"
 
-// The number of processes the launcher says it started; 0 when it says nothing.
+// Number of processes that the launcher started; 0 if unknown.
 static long launched(const char **out_variable) {
   static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
   for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
     const char *text = getenv(variables[i]);
-    // srun's own variable counts only for a step: in an allocation it is set for every program.
+    // srun's variable counts only inside a step: in an allocation it is set for every program.
     if (!text || (!strcmp(variables[i], "SLURM_NTASKS") && !getenv("SLURM_STEP_ID"))) continue;
     char *end = NULL;
     const long size = strtol(text, &end, 10);
@@ -55,7 +55,7 @@ static tsr_status open_world(int64_t device_count, const tsr_comm_options *optio
   TSR_TRY(tsr_mpi_check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank"));
   TSR_TRY(check_size(size));
   if (!device_count) device_count = size;
-  // The first ranks take one more when the devices cannot be shared out evenly.
+  // The first ranks get one more if the devices do not divide evenly.
   const int64_t mine = device_count / size + (rank < device_count % size);
   return tsr_mpi_create(MPI_COMM_WORLD, mine, &device_count, options, out_comm);
 }

@@ -1,14 +1,14 @@
-// Reductions: the same bits as on threads, with the work and the traffic shared out.
+// Reductions: bitwise the same as on threads, with work and traffic divided among ranks.
 //
-// A result is cut in slices, one for each party of the group (for a scattered result, one for each
-// member). Every party sends its values of a slice to the slice's owner, who reduces them by the
-// fixed tree and, unless the result is scattered, sends the slice back to all. Slices are cut in
-// cells, of which several are under way, so that sending, reducing and sending back overlap. A
-// short result is one cell that everybody sends to everybody and reduces alone: one trip instead of
-// two.
+// A result is cut in slices, one for each party of the group (one for each member if it is
+// scattered). Every party sends its values of a slice to the slice's owner, which reduces them by
+// the fixed tree and, unless the result is scattered, sends the slice back to all. Slices are cut
+// in cells, several of which are in flight, so that sending, reducing and returning overlap. A
+// short result is one cell that every party sends to every other and reduces itself: one trip
+// instead of two.
 //
-// All ranks take up cells in one order. Hence the first cell that is not done has been taken up by
-// all its parties, and something always moves.
+// All ranks start cells in one order. So the first unfinished cell has been started by all its
+// parties, and there is always progress.
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -24,9 +24,9 @@
 enum {
   SLOTS = 2 * TSR_MPI_SLOTS,
   CELL_BYTES = 1 << 20,    // of all messages about a cell
-  SHORT_BYTES = 16 << 10,  // of a result that everybody reduces
+  SHORT_BYTES = 16 << 10,  // of a result that every party reduces
   SHORT_PARTIES = 16,
-  TAG_CELLS = 2048,  // tags are told apart by cell for so many cells
+  TAG_CELLS = 2048,  // number of distinct tags for cells
 };
 
 typedef enum cell_stage { FREE, COLLECT, SENT, RETURN, RESULT } cell_stage;
@@ -39,7 +39,7 @@ typedef struct cell_slot {
   unsigned char **messages;  // one per party of the largest group
 } cell_slot;
 
-// Where the walk over the cells is.
+// The position of the walk over the cells.
 typedef struct cell_walk {
   int64_t index, chunk, group, part;
   bool done;
@@ -71,7 +71,7 @@ static int64_t part_count(const reduction *r, const tsr_mpi_group *group) {
   return is_short(r, group) ? 1 : group->party_count;
 }
 
-// The length of a slice, but for the last, and of a cell.
+// The length of a slice, except for the last, and of a cell.
 static int64_t slice_of(const reduction *r, const tsr_mpi_group *group) {
   const int64_t all = r->job.job->outer * r->job.job->inner;
   if (r->job.job->scatter || is_short(r, group)) return all;
@@ -95,7 +95,7 @@ static int owner_of(const reduction *r, const tsr_mpi_group *group, int64_t part
   return party;
 }
 
-// The cell at the walk's place; false when there is none, or none of ours.
+// The cell at the walk's position; false if it is empty or not ours.
 static bool cell_at(const reduction *r, tsr_mpi_cell *out_cell) {
   const cell_walk *w = &r->walk;
   const tsr_mpi_group *group = &r->groups[w->group];
@@ -153,7 +153,7 @@ static tsr_status send(reduction *r, int at, int party, const void *from, size_t
       "MPI_Isend");
 }
 
-// Room for the messages of a cell: this party's own, and those it collects.
+// Reserves the messages of a cell: this party's own, and those it collects.
 static tsr_status make_room(reduction *r, int at, bool collects) {
   cell_slot *s = &r->slots[at];
   const tsr_mpi_group *group = s->cell.group;
@@ -188,7 +188,7 @@ static tsr_status take_up(reduction *r, int at) {
   return NULL;
 }
 
-// What comes after all that a cell waited for.
+// The next stage of a cell, after all its requests are complete.
 static tsr_status go_on(reduction *r, int at) {
   cell_slot *s = &r->slots[at];
   const tsr_mpi_group *group = s->cell.group;
@@ -205,7 +205,7 @@ static tsr_status go_on(reduction *r, int at) {
       if (p != group->mine)
         TSR_TRY(send(r, at, p, tsr_mpi_cell_place(&r->job, &s->cell), bytes, s->tag + 1));
   } else if (before == SENT && comes_back) {
-    // Not earlier: in place, the values lay where the result will.
+    // Not earlier: in place, the values are where the result will be.
     s->stage = RESULT;
     TSR_TRY(receive(r, at, s->owner, tsr_mpi_cell_place(&r->job, &s->cell), bytes, s->tag + 1));
   } else if (before == RESULT) {
@@ -220,7 +220,7 @@ static tsr_status fill_slots(reduction *r) {
     while (s->stage == FREE && !r->walk.done) {
       if (cell_at(r, &s->cell)) {
         s->owner = owner_of(r, s->cell.group, r->walk.part);
-        // Cells of one call have tags of their own, and so have the calls before and after.
+        // Cells of one call have distinct tags, also from the calls before and after.
         s->tag = (int)(r->mpi->step % 8 * 2 * TAG_CELLS + r->walk.index % TAG_CELLS * 2);
         TSR_TRY(take_up(r, at));
         if (!s->waiting) TSR_TRY(go_on(r, at));

@@ -1,3 +1,4 @@
+// The parties of each group, and the nodes of the reduction tree that each holds (parties.h).
 #include "comm/mpi/parties.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "tessera/engine/reduce.h"
 #include "tessera/status.h"
 
-// Adds the nodes of members [first, last), which the party has all.
+// Adds the nodes of members [first, last), all of which the party has.
 static tsr_status add_run(tsr_mpi_group *group, tsr_mpi_party *party, int64_t size, int64_t first,
                           int64_t last, int64_t *capacity) {
   tsr_reduce_node run[TSR_REDUCE_MAX_NODES];
@@ -41,7 +42,7 @@ static tsr_status add_party(const tsr_comm *comm, tsr_mpi_group *group, int64_t 
   return NULL;
 }
 
-// The ranks of the members, each once, rising; their number.
+// The distinct ranks of the members, ascending; returns their number.
 static int list_ranks(const tsr_comm *comm, const int64_t *members, int64_t size, int *ranks) {
   for (int64_t i = 0; i < size; i++) ranks[i] = tsr_comm_rank_of(comm, members[i]);
   qsort(ranks, (size_t)size, sizeof *ranks, tsr_compare_int32);

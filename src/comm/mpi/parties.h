@@ -1,9 +1,8 @@
-// Parties: who brings what to the reduction of a group.
+// Parties: the ranks of a group, and what each contributes to its reduction.
 //
-// A party is a rank with members in the group. What it brings to a result is one value per node of
-// the reduction tree that it holds wholly (tessera/engine/reduce.h): the member itself, or the
-// partial of several. All ranks work this out alike from where the devices are, so the layout of a
-// message need not be told.
+// A party is a rank with members in the group. It contributes one value per node of the reduction
+// tree that it holds entirely (tessera/engine/reduce.h): the member itself, or the partial of
+// several. All ranks derive this from the devices of each rank, so messages need no headers.
 #ifndef TESSERA_COMM_MPI_PARTIES_H
 #define TESSERA_COMM_MPI_PARTIES_H
 
@@ -19,7 +18,7 @@ typedef struct tsr_mpi_party {
   int64_t first_node, node_count;  // in `nodes` of the group
 } tsr_mpi_party;
 
-// The value of a node: which party brings it, and its place among that party's.
+// The value of a node: its party, and its index among that party's.
 typedef struct tsr_mpi_value {
   int64_t first;
   int party;
@@ -36,17 +35,17 @@ typedef struct tsr_mpi_group {
   int64_t node_count;
 } tsr_mpi_group;
 
-// The parties of all groups of a job, in `out_groups` (one per group, freed by groups_free).
+// The parties of all groups of a job, one entry per group.
 TSR_MUST_USE tsr_status tsr_mpi_groups_create(const tsr_comm *comm, const tsr_groups *groups,
                                               tsr_mpi_group **out_groups);
 void tsr_mpi_groups_destroy(tsr_mpi_group *groups, int64_t count);  // NULL is fine
 
-// The type in which the value of a node travels.
+// The type of a node's value in messages.
 static inline tsr_dtype tsr_mpi_wire(tsr_dtype dtype, const tsr_reduce_node *node) {
   return node->last - node->first == 1 ? dtype : tsr_reduce_partial_dtype(dtype);
 }
-// Where node `index` of the party begins in its message about `elements` elements; with its
-// node_count, the size of the message.
+// The offset of node `index` in the party's message about `elements` elements; for node_count, the
+// size of the message.
 size_t tsr_mpi_party_offset(const tsr_mpi_group *group, const tsr_mpi_party *party, tsr_dtype dtype,
                             int64_t elements, int64_t index);
 

@@ -1,5 +1,5 @@
-// Small control data from every rank to every rank, and the barrier: it tells an engine's facade
-// that all ranks are there and call the same thing.
+// A small all-gather of control data, and the barrier: the facade uses it to check that all ranks
+// make the same call.
 #include <limits.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static tsr_status gather(tsr_mpi *mpi, const void *mine, size_t bytes, void *out
   if (bytes > INT_MAX / size)
     return tsr_fail(TOO_LARGE, "%zu bytes of control data, wanted %zu at most", bytes,
                     INT_MAX / size);
-  // Not the caller's memory: when a rank is missing, MPI keeps what it was given.
+  // Not the caller's memory: if a rank is missing, MPI keeps what it was given.
   TSR_TRY(tsr_mpi_reserve(&mpi->share, bytes * (size + 1)));
   unsigned char *all = mpi->share.bytes, *own = all + bytes * size;
   memcpy(own, mine, bytes);

@@ -1,7 +1,7 @@
-// Waiting with a deadline. Time counts from the last sign of life: a request that was completed.
+// Waiting with a timeout, which counts from the last completed request.
 //
-// The loop gives its processor away when nothing happens for a while: ranks may outnumber the
-// cores, and then the one that is waited for needs it.
+// The loop yields its processor after a while: ranks may outnumber the cores, and then the rank
+// waited for needs it.
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -38,19 +38,19 @@ tsr_status tsr_mpi_end(tsr_mpi *mpi, tsr_status status) {
   return status;
 }
 
-// One look at the clock, and at what others say.
+// Checks the clock, and reports of other ranks.
 static tsr_status look(tsr_mpi *mpi, int spins) {
   if (spins < SPINS) return NULL;
   sched_yield();
   if (spins % LOOKS == 0 && tsr_mpi_peer_gave_up(mpi)) return tsr_mpi_give_up(mpi, true);
   if (mpi->timeout < 0) return NULL;
-  // The roll takes its part of the time that was given.
+  // Collecting reports takes its share of the timeout.
   const double reserve = mpi->timeout / 4 < 2 ? mpi->timeout / 4 : 2;
   return tsr_mpi_now() - mpi->last_progress < mpi->timeout - reserve ? NULL
                                                                      : tsr_mpi_give_up(mpi, false);
 }
 
-// MPI_Testsome tells which requests failed, and why, in their statuses only.
+// MPI_Testsome reports which requests failed, and why, only in their statuses.
 static tsr_status check_some(int code, int count, const MPI_Status *statuses) {
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)
     if (statuses[i].MPI_ERROR != MPI_SUCCESS && statuses[i].MPI_ERROR != MPI_ERR_PENDING)

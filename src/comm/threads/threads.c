@@ -1,3 +1,5 @@
+// The engine of one process: its table of functions, and the choice between cached and streamed
+// stores.
 #include "comm/threads/threads.h"
 
 #include <unistd.h>
@@ -11,8 +13,8 @@ const tsr_engine tsr_threads_engine = {.size = sizeof(tsr_engine),
                                        .exchange = tsr_engine_copy_here,
                                        .reduce = tsr_threads_reduce};
 
-// Half of the last cache, but no more than what a process gets of a large one that it shares with
-// others: from here on streamed stores were faster wherever measured.
+// Half of the last-level cache, but at most a process's share of a large shared one. Beyond that,
+// streamed stores were faster in all measurements.
 tsr_copy_stores tsr_threads_stores(int64_t bytes) {
   enum { LEAST = 4 << 20, SHARE = 32 << 20 };
   if (bytes <= LEAST) return TSR_STORES_CACHED;

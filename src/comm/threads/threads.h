@@ -1,4 +1,4 @@
-// The engine of one process: all devices are here, and its workers do everything.
+// The engine of one process: all devices are local, and its workers do everything.
 #ifndef TESSERA_COMM_THREADS_THREADS_H
 #define TESSERA_COMM_THREADS_THREADS_H
 
@@ -9,7 +9,7 @@
 
 tsr_status tsr_threads_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 
-// How to store so many bytes: past the caches when these could not keep them.
+// How to store so many bytes: bypassing the caches if they exceed them.
 tsr_copy_stores tsr_threads_stores(int64_t bytes);
 
 #endif

@@ -1,13 +1,12 @@
-// Copies within one process, shared out to its workers.
+// Copies within one process, divided among its workers.
 //
-// The copies of all parts are put in order of their targets and laid end to end; task t does what
-// lies in the t-th stretch of them, wherever a copy begins or ends in it. So a large copy is cut
-// among workers and many small ones are done together, and neighbouring tasks write neighbouring
-// memory.
+// The copies of all arrays are sorted by target and laid end to end; task t does the t-th range of
+// that sequence. So a large copy is split among workers, many small ones are done together, and
+// neighbouring tasks write neighbouring memory.
 //
-// Workers must not write to one byte. Elements narrower than a byte are therefore cut at multiples
-// of 8, and copies into one buffer whose runs do not all start and end on bytes of it are *tied*:
-// whoever meets the first of them does all.
+// Two workers must not write to one byte. So elements narrower than a byte are split at multiples
+// of 8, and copies into one buffer are *tied* if one of their runs does not start and end on a
+// byte: the worker of the first does all of them.
 #include <stdlib.h>
 
 #include "comm/threads/threads.h"
@@ -28,7 +27,7 @@ typedef struct placed_copy {
   int bits;
   bool tied;           // to the item before it
   bool loose;          // all its runs start and end on bytes
-  int64_t begin, end;  // where it lies in the sequence, in elements' bits / 8
+  int64_t begin, end;  // its range in the sequence, in bytes
 } placed_copy;
 
 typedef struct copy_work {
@@ -84,7 +83,7 @@ static int64_t add_part(const tsr_comm *comm, const tsr_exchange *part, placed_c
   return count;
 }
 
-// Planners list copies by target; then there is nothing to sort.
+// Planners list copies by target, so sorting is rarely needed.
 static void sort_items(placed_copy *items, int64_t count) {
   for (int64_t i = 1; i < count; i++) {
     if (by_place(&items[i - 1], &items[i]) <= 0) continue;
@@ -102,7 +101,7 @@ static void drop_repeated(copy_work *w) {
   w->count = kept;
 }
 
-// Ties the items of a buffer together when one of them is not loose, and lays all end to end.
+// Ties the items of a buffer if one of them is not loose, and lays all end to end.
 static void lay_out(copy_work *w) {
   for (int64_t first = 0, end; first < w->count; first = end) {
     bool loose = true;
@@ -133,7 +132,7 @@ static int64_t find_item(const copy_work *w, int64_t place) {
   return low;
 }
 
-// The element of an item at a place in the sequence, where a task may begin.
+// The element of an item at a place in the sequence, rounded to where a task may start.
 static int64_t element_at(const placed_copy *it, int64_t place) {
   if (place <= it->begin) return 0;
   if (place >= it->end) return tsr_copy_elements(it->copy);

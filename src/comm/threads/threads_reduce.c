@@ -1,6 +1,6 @@
-// Reductions within one process. A task is a stretch of one result: all inputs are read for a block
-// that fits the first cache, reduced there, and written to everyone who gets it. Which worker does
-// which stretch changes nothing, since elements are independent and their tree is fixed.
+// Reductions within one process. A task is a range of one result: a block that fits the first cache
+// is read from all inputs, reduced there, and written to all members that get it. The assignment of
+// tasks to workers does not affect results, since elements are independent and their tree is fixed.
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -17,7 +17,7 @@
 
 enum { BLOCK_BYTES = 4 << 10, TASK_BYTES = 256 << 10, CUT = 64 /* elements fill whole bytes */ };
 
-// What a group reads and writes: its members' inputs in their order, and the outputs, each once.
+// The buffers of a group: its members' inputs in order, and the distinct outputs.
 typedef struct reduce_group {
   const void **in;
   void **out;
@@ -42,7 +42,7 @@ static void put(const reduce_work *w, const void *block, void *out, int64_t to, 
   tsr_copy_run_part(&copy, 0, count, w->bits, block, out, w->stores);
 }
 
-// Elements `at` to before `end` of what all members get.
+// Elements [at, end) of a result that all members get.
 static void reduce_all(const reduce_work *w, const reduce_group *g, int64_t at, int64_t end) {
   _Alignas(64) char block[BLOCK_BYTES];
   const int64_t most = (int64_t)BLOCK_BYTES * 8 / w->bits;
@@ -57,7 +57,7 @@ static void reduce_all(const reduce_work *w, const reduce_group *g, int64_t at, 
   }
 }
 
-// Elements `at` to before `end` of what one member gets, which lie in parts in the inputs.
+// Elements [at, end) of one member's result; the inputs have them in blocks.
 static void reduce_part(const reduce_work *w, const reduce_group *g, int64_t member, int64_t at,
                         int64_t end) {
   const int64_t inner = w->job->inner;
@@ -103,7 +103,7 @@ static bool is_in_place(const reduce_group *g, int64_t size) {
   return false;
 }
 
-// One block: the groups, their inputs, their outputs.
+// One allocation: the groups, their inputs, their outputs.
 static tsr_status alloc_groups(reduce_work *w) {
   const size_t count = (size_t)w->job->groups->count, size = (size_t)w->job->groups->size;
   w->groups = malloc(count * (sizeof *w->groups + 2 * size * sizeof(void *)));
@@ -127,7 +127,7 @@ static void fill_group(const reduce_work *w, const tsr_comm *comm, int64_t index
   *in_place = *in_place || is_in_place(g, size);
 }
 
-// Results in place lie in a cache when they are written.
+// Results in place are in a cache when they are written.
 static tsr_copy_stores choose_stores(const reduce_work *w, bool in_place) {
   int64_t outputs = 0;
   for (int64_t i = 0; i < w->job->groups->count; i++) outputs += w->groups[i].out_count;
