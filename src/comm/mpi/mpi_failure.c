@@ -41,7 +41,7 @@ void tsr_mpi_report_failure(tsr_mpi *mpi, tsr_status status) {
 }
 
 // Receives one pending report and returns its source; -1 if there is none.
-static int receive_report(tsr_mpi *mpi, bool *heard, tsr_mpi_report *reports) {
+static int receive_report(tsr_mpi *mpi, bool *reported, tsr_mpi_report *reports) {
   MPI_Status status;
   int flag = 0;
   if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, mpi->control, &flag, &status) != MPI_SUCCESS || !flag)
@@ -49,15 +49,15 @@ static int receive_report(tsr_mpi *mpi, bool *heard, tsr_mpi_report *reports) {
   const int source = status.MPI_SOURCE;
   // The message is here, so this returns at once.
   MPI_Recv(&reports[source], (int)sizeof *reports, MPI_BYTE, source, TAG, mpi->control, &status);
-  heard[source] = true;
+  reported[source] = true;
   return source;
 }
 
-static void collect_reports(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_report *reports) {
+static void collect_reports(tsr_mpi *mpi, double seconds, bool *reported, tsr_mpi_report *reports) {
   const double end = tsr_mpi_now() + seconds;
   int missing = mpi->size - 1;
   while (missing && tsr_mpi_now() < end) {
-    const int source = receive_report(mpi, heard, reports);
+    const int source = receive_report(mpi, reported, reports);
     if (source < 0) {
       sched_yield();
       continue;
@@ -68,12 +68,12 @@ static void collect_reports(tsr_mpi *mpi, double seconds, bool *heard, tsr_mpi_r
 }
 
 // " 1, 3, 5 and 4 others": the ranks without a report.
-static void name_missing(const tsr_mpi *mpi, const bool *heard, char *out, size_t out_size) {
+static void name_missing(const tsr_mpi *mpi, const bool *reported, char *out, size_t out_size) {
   size_t used = 0;
   int named = 0, others = 0;
   out[0] = '\0';
   for (int other = 0; other < mpi->size; other++) {
-    if (heard[other]) continue;
+    if (reported[other]) continue;
     if (named == RANKS_NAMED) {
       others++;
       continue;
@@ -83,19 +83,19 @@ static void name_missing(const tsr_mpi *mpi, const bool *heard, char *out, size_
   if (others) snprintf(out + used, out_size - used, " and %d others", others);
 }
 
-static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *heard,
+static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *reported,
                            const tsr_mpi_report *reports) {
   int missing = 0;
   for (int other = 0; other < mpi->size; other++) {
-    missing += !heard[other];
+    missing += !reported[other];
     // A rank's own reason is better than a timeout.
-    if (other != mpi->rank && heard[other] && reports[other].why[0])
+    if (other != mpi->rank && reported[other] && reports[other].why[0])
       return tsr_fail(COMM_FAILED, "rank %d failed at step %lld: %s", other,
                       (long long)reports[other].step, reports[other].why);
   }
   if (missing) {
     char names[32 * RANKS_NAMED];
-    name_missing(mpi, heard, names, sizeof names);
+    name_missing(mpi, reported, names, sizeof names);
     return tsr_fail(COMM_TIMEOUT, "no answer from rank%s %s within %.1f s", missing > 1 ? "s" : "",
                     names, mpi->timeout);
   }
@@ -111,21 +111,21 @@ tsr_status tsr_mpi_give_up(tsr_mpi *mpi, bool called) {
     return tsr_fail(COMM_TIMEOUT, "not all %d ranks came to make a comm within %.1f s", mpi->size,
                     mpi->timeout);
   }
-  bool *heard = calloc((size_t)mpi->size, sizeof *heard);
+  bool *reported = calloc((size_t)mpi->size, sizeof *reported);
   tsr_mpi_report *reports = calloc((size_t)mpi->size, sizeof *reports);
   tsr_status status = NULL;
   send_reports(mpi, "");
-  if (!heard || !reports) {
+  if (!reported || !reports) {
     status = tsr_fail(NO_MEMORY, "roll of %d ranks", mpi->size);
   } else {
-    heard[mpi->rank] = true;
+    reported[mpi->rank] = true;
     reports[mpi->rank] = mpi->report;
     // Without a timeout here, reports of other ranks are still answered.
-    collect_reports(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, heard,
+    collect_reports(mpi, mpi->timeout < 0 || mpi->timeout > 8 ? 2 : mpi->timeout / 4, reported,
                     reports);
-    status = describe(mpi, called, heard, reports);
+    status = describe(mpi, called, reported, reports);
   }
   free(reports);
-  free(heard);
+  free(reported);
   return status;
 }
