@@ -16,7 +16,7 @@ enum {
 };
 
 struct tsr_regex_engine {
-  atomic_bool starved;  // an allocation failed, which the JIT does not tell from having no JIT
+  atomic_bool starved;  // an allocation failed; the JIT reports that like a missing JIT
   pcre2_general_context *general;
   pcre2_compile_context *compile;
   pcre2_match_context *match;
@@ -75,7 +75,7 @@ static uint32_t options_of(const tsr_regex_text *text) {
   return options;
 }
 
-// What is left to fail after translation are limits of the engine, such as the size of its code.
+// After translation only limits of the engine can fail, such as the size of its code.
 static tsr_status compile_failure(int error, const char *pattern) {
   if (error == PCRE2_ERROR_HEAP_FAILED) return tsr_fail(NO_MEMORY, "the pattern \"%s\"", pattern);
   char words[256] = "";
@@ -91,7 +91,7 @@ static tsr_status compile_code(const tsr_regex_engine *engine, const char *patte
       pcre2_compile((PCRE2_SPTR)tsr_text_string(&text->pattern), text->pattern.length,
                     options_of(text), &error, &place, engine->compile);
   if (!code) return compile_failure(error, pattern);
-  // Without a JIT, the interpreter does the same slower.
+  // Without a JIT, the interpreter does the same more slowly.
   out->jit = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE) == 0;
   if (!out->jit && atomic_load_explicit(&engine->starved, memory_order_relaxed)) {
     pcre2_code_free(code);

@@ -1,4 +1,4 @@
-// A compiled regular expression of Python's kind, to be searched for in paths.
+// Compiled regular expressions of Python's syntax.
 #ifndef TESSERA_REGEX_REGEX_H
 #define TESSERA_REGEX_REGEX_H
 
@@ -7,7 +7,7 @@
 #include "regex/regex_syntax.h"
 #include "tessera/status.h"
 
-// What patterns share: allocator, limits, conventions. Immutable once made.
+// Shared by patterns: allocator, limits, conventions. Immutable once made.
 typedef struct tsr_regex_engine tsr_regex_engine;
 TSR_MUST_USE tsr_status tsr_regex_engine_create(tsr_regex_engine **out_engine);
 void tsr_regex_engine_destroy(tsr_regex_engine *engine);  // NULL is fine
@@ -21,13 +21,13 @@ typedef struct tsr_regex {
 // `out` needs tsr_regex_deinit after success.
 TSR_MUST_USE tsr_status tsr_regex_compile(const tsr_regex_engine *engine, const char *pattern,
                                           tsr_regex *out);
-// The same for a pattern whose groups are asked for.
+// The same for a pattern whose groups tsr_regex_capture needs.
 TSR_MUST_USE tsr_status tsr_regex_compile_capturing(const tsr_regex_engine *engine,
                                                     const char *pattern, tsr_regex *out);
 void tsr_regex_deinit(tsr_regex *regex);
 int tsr_regex_group_count(const tsr_regex *regex);  // of one compiled for capturing
 
-// Scratch memory of one thread's searches; made when first needed.
+// Scratch memory for the searches of one thread, allocated at the first search.
 typedef struct tsr_regex_scratch {
   void *match_data;
 } tsr_regex_scratch;
@@ -36,13 +36,13 @@ typedef struct tsr_regex_scratch {
 void tsr_regex_scratch_deinit(tsr_regex_scratch *scratch);
 
 // Whether the pattern matches anywhere in the subject, which must be UTF-8. Fails with
-// REGEX_TOO_SLOW when the search takes more steps than any sensible one does.
+// REGEX_TOO_SLOW beyond a limit of steps.
 TSR_MUST_USE tsr_status tsr_regex_search(const tsr_regex_engine *engine, const tsr_regex *regex,
                                          const char *subject, size_t length,
                                          tsr_regex_scratch *scratch, bool *out_found);
-// The same for a pattern compiled for capturing, with what its groups 1, 2, ... matched.
+// The same for a pattern compiled for capturing, with the matches of groups 1, 2, ...
 typedef struct tsr_regex_group {
-  size_t start, length;  // in the subject; both 0 for a group that took no part
+  size_t start, length;  // in the subject; both 0 for a group without a match
 } tsr_regex_group;
 TSR_MUST_USE tsr_status tsr_regex_capture(const tsr_regex_engine *engine, const tsr_regex *regex,
                                           const char *subject, size_t length, bool *out_found,

@@ -22,7 +22,7 @@ static tsr_status add_flag(tsr_regex_reader *in, const char *at, uint32_t c, boo
   return NULL;
 }
 
-// Reads letters up to one of `ends`, which it takes and returns.
+// Reads letters up to one of `ends`, which is consumed and returned.
 static tsr_status read_letters(tsr_regex_reader *in, const char *ends, bool off, unsigned *flags,
                                char *out_end) {
   for (;;) {

@@ -1,4 +1,5 @@
-// The grammar: sequences, alternatives, groups and repetition, as Python 3.11 reads them.
+// The grammar: sequences, alternatives, groups and repetition, as Python 3.11 reads them. Each
+// piece is written for PCRE2 while it is read, and its width and byte pairs are computed.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,21 +32,21 @@ typedef struct pattern_parser {
   int group_count;
   int64_t group_capacity;
   int depth;
-  int outside_lookbehind;  // groups opened before the lookbehind we are in; -1 = in none
-  const char *far_place;   // a condition on a group that has not been seen yet
+  int outside_lookbehind;  // groups opened before the current lookbehind; -1 = in none
+  const char *far_place;   // a condition on a group that has not been opened yet
   int far_group;
   unsigned flags;  // in force here
   unsigned global_flags;
   bool captures;
 } pattern_parser;
 
-// What was learnt about a piece of the pattern.
+// What is known about a piece of the pattern.
 typedef enum piece_kind { PIECE_NONE, PIECE_ANCHOR, PIECE_REPEAT, PIECE_ITEM } piece_kind;
 typedef struct pattern_piece {
   width width;
   tsr_byte_pairs pairs;  // in every match
   int first, last;       // bytes that every match begins and ends with; ANY_BYTE = they vary
-  size_t start;          // of what was written for it
+  size_t start;          // of its text for PCRE2
 } pattern_piece;
 
 enum { ANY_BYTE = -1 };
@@ -93,7 +94,7 @@ static pattern_piece piece_of_character(uint32_t c) {
                          .last = (unsigned char)bytes[length - 1]};
 }
 
-// A piece of which only the pairs still hold: it may match nothing, or only looks at the text.
+// Only the pairs still hold: the piece may match nothing, or only looks at the text.
 static void forget_ends(pattern_piece *one) { one->first = one->last = ANY_BYTE; }
 
 static void forget_bytes(pattern_piece *one) {
@@ -146,7 +147,7 @@ static tsr_status check_closed(const pattern_parser *p, const char *at, int numb
   return tsr_regex_fail(&p->in, at, "a reference to group %d, which is still open", number);
 }
 
-// What is looked at backwards must not depend on what the same lookbehind captures.
+// A lookbehind must not refer to its own groups.
 static tsr_status check_lookbehind(const pattern_parser *p, const char *at, int number) {
   if (p->outside_lookbehind < 0) return NULL;
   TSR_TRY(check_closed(p, at, number));
@@ -158,7 +159,7 @@ static tsr_status write_reference(pattern_parser *p, const char *at, int number,
                                   pattern_piece *out) {
   TSR_TRY(check_closed(p, at, number));
   TSR_TRY(check_lookbehind(p, at, number));
-  // Letters that ignore case in ASCII are written out as sets, which a reference cannot be.
+  // In ASCII mode, letters that ignore case are written as sets, which a reference cannot be.
   const bool spelt = p->flags & TSR_REGEX_IGNORE_CASE && p->flags & TSR_REGEX_ASCII;
   tsr_text_addf(p->in.out, spelt ? "(?i:\\g{%d})" : "\\g{%d}", number);
   p->captures = true;
@@ -178,7 +179,7 @@ static bool is_name(const char *name, size_t length) {
   return true;
 }
 
-// The text up to `end`, which is taken too.
+// The text up to `end`, which is consumed.
 static tsr_status read_name(pattern_parser *p, char end, const char **out_name,
                             size_t *out_length) {
   const char *name = p->in.at;
@@ -259,7 +260,7 @@ static tsr_status parse_look(pattern_parser *p, const char *at, pattern_piece *o
   return NULL;
 }
 
-// The group a condition asks about: a name, or a number that may still come.
+// The group of a condition: a name, or a number of a group that may come later.
 static tsr_status read_condition(pattern_parser *p, int *out_number) {
   const char *name = NULL;
   size_t length = 0;
@@ -395,7 +396,7 @@ static tsr_status parse_group(pattern_parser *p, const char *at, bool first, pat
 
 static tsr_status write_character(pattern_parser *p, uint32_t c, pattern_piece *out) {
   tsr_regex_write_literal(p->in.out, c, p->flags);
-  // Without regard to case only a character without case has known bytes.
+  // Without case only characters that have no case have known bytes.
   const bool cased = c >= 128 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   *out = p->flags & TSR_REGEX_IGNORE_CASE && cased ? piece_of_width(1) : piece_of_character(c);
   return NULL;
@@ -459,7 +460,7 @@ static tsr_status parse_set(pattern_parser *p, pattern_piece *out) {
 
 // ---- repetition ----
 
-// Puts what was written from `start` on into a group that opens with these 3 letters.
+// Encloses the text from `start` on in a group with this opening of 3 characters.
 static void enclose(tsr_text *out, size_t start, const char *opening) {
   const size_t length = out->length - start;
   tsr_text_addf(out, "%s)", opening);
@@ -469,10 +470,10 @@ static void enclose(tsr_text *out, size_t start, const char *opening) {
   out->data[out->length - 1] = ')';
 }
 
-// Python (3.11) never goes back into a round of (x)*+, not even for the sake of the next one. So
-// every round is an atomic group, which also makes PCRE2's compiled code (10.42) give back what (x)
-// captured when the match goes back before all rounds. In (x|^y){0}, PCRE2 takes the anchor for one
-// of the whole pattern unless the alternatives are one group.
+// Python (3.11) never backtracks into a round of (x)*+, not even for the next round. So every round
+// is an atomic group, which also makes PCRE2's JIT (10.42) restore the captures of (x) when the
+// match backtracks before all rounds. In (x|^y){0}, PCRE2 takes the anchor for one of the whole
+// pattern unless the alternatives are one group.
 static void enclose_rounds(const pattern_parser *p, size_t start, uint64_t max) {
   const bool possessive = *p->in.at == '+';
   if (tsr_text_string(p->in.out)[start] != '(') return;
@@ -530,7 +531,7 @@ static tsr_status parse_piece(pattern_parser *p, const char *at, tsr_regex_token
   }
 }
 
-// A sequence under construction. The last piece waits, since a quantifier may follow it.
+// A sequence under construction. The last piece waits for a quantifier.
 typedef struct sequence {
   pattern_piece whole;  // of the pieces before `last`
   bool begun;           // `whole` has a piece that is no anchor
@@ -585,7 +586,7 @@ static tsr_status parse_sequence(pattern_parser *p, bool first, pattern_piece *o
   return NULL;
 }
 
-// `top` is the pattern itself: global flags may stand at its start.
+// `top`: the whole pattern, which may begin with global flags.
 static tsr_status parse_alternatives(pattern_parser *p, bool top, pattern_piece *out) {
   TSR_TRY(parse_sequence(p, top, out));
   while (tsr_regex_take(&p->in, '|')) {

@@ -4,7 +4,7 @@
 
 enum { MOST_REPEATS = 65535 };  // of PCRE2; Python goes on to 2^32 - 2
 
-// A number of a repetition, as far as it matters: beyond what Python takes, all are alike.
+// A bound of a repetition; all bounds beyond Python's limit are equal.
 static bool read_bound(const char **at, uint64_t *out) {
   if (**at < '0' || **at > '9') return false;
   uint64_t value = 0;
@@ -14,7 +14,7 @@ static bool read_bound(const char **at, uint64_t *out) {
   return true;
 }
 
-// {2,5} and its like; false if the text is none, and then nothing was taken.
+// Reads {2,5} and the like; false = it is none, and nothing was consumed.
 static bool read_bounds(tsr_regex_reader *in, uint64_t *out_min, uint64_t *out_max) {
   const char *at = in->at;
   uint64_t min = 0, max = TSR_REGEX_ENDLESS;

@@ -1,9 +1,8 @@
 // Characters: escapes, sets and categories, and how each is written for PCRE2.
 //
-// Categories are spelt out, since what \w, \s and \b cover changed between versions of PCRE2 and is
-// never quite Python's: its \s has the four separators U+001C to U+001F, which PCRE2's lacks, and
-// not U+180E, which PCRE2's has. ASCII mode, which PCRE2 gained late, is spelt out too; ignoring
-// case in ASCII mode means writing both letters.
+// Categories are spelt out, since \w, \s and \b changed between versions of PCRE2 and never quite
+// match Python's: \s includes U+001C to U+001F, which PCRE2 lacks, and excludes U+180E, which PCRE2
+// has. ASCII mode, which PCRE2 gained late, is spelt out too; without case it writes both letters.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -17,7 +16,7 @@ static const char unicode_space[] =
     "\\x{202f}\\x{205f}\\x{3000}";
 static const char ascii_space[] = "\\x{9}-\\x{d}\\x{20}";
 
-// Letters that Python, unlike PCRE2, takes for one another when case is ignored.
+// Letters that are equal without case in Python, but not in PCRE2.
 static const uint32_t kin[][4] = {
     {'I', 'i', 0x130, 0x131}, {0x390, 0x1fd3}, {0x3b0, 0x1fe3}, {0xfb05, 0xfb06}};
 enum { KIN_COUNT = sizeof kin / sizeof *kin };
@@ -99,7 +98,7 @@ static void write_plain(tsr_text *out, uint32_t c) {
     tsr_text_addf(out, "\\x{%x}", c);
 }
 
-// Where a range has letters of one case, the same letters of the other.
+// The letters of a range in the other case.
 static void write_other_case(tsr_text *out, uint32_t low, uint32_t high, char first, char other) {
   const uint32_t from = low > (uint32_t)first ? low : (uint32_t)first;
   const uint32_t to = high < (uint32_t)first + 25 ? high : (uint32_t)first + 25;
@@ -182,16 +181,16 @@ typedef struct set_item {
   uint32_t c;
 } set_item;
 
-// A set while it is read. Negated categories (\W and its like) have no form among the members of
-// one PCRE2 set, so they become alternatives beside it; atomic ones, or else a character that both
-// sides hold would be tried twice, and a repetition of them time and again.
+// A set while it is read. Negated categories (\W) cannot be members of a PCRE2 set, so they become
+// alternatives beside it. These are atomic: else a character that both sides match would be tried
+// twice, and repetitions would explode.
 typedef struct set_reader {
   tsr_regex_reader *in;
   unsigned flags;
   tsr_text members, beside;
   int count;       // of members read
   uint32_t first;  // the first, if a character
-  bool varied;     // there is anything but repetitions of `first`
+  bool varied;     // has other members than `first`
 } set_reader;
 
 static tsr_status read_member(set_reader *set, tsr_regex_token token, const char *at,

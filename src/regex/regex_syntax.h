@@ -1,13 +1,12 @@
 // Python's regular expressions, rewritten for PCRE2.
 //
-// The two syntaxes look alike and differ in a hundred places: \Z, (?P=name), {,5}, where global
-// flags may stand, what \s is, which escapes exist. So a pattern is not passed on: it is read by
-// Python's grammar (that of 3.11) and written anew, in PCRE2's words, out of a few constructs that
-// both know. What Python refuses is refused here, with the column. Whatever PCRE2 would read
-// otherwise (verbs, \K, [:alpha:], recursion) never reaches it.
+// The two syntaxes look alike and differ in a hundred places: \Z, (?P=name), {,5}, global flags,
+// \s, escapes. So a pattern is read by Python's grammar (3.11) and written for PCRE2 with
+// constructs that mean the same in both. What Python rejects is an error here, with the column.
+// Constructs that only PCRE2 has (verbs, \K, [:alpha:], recursion) never reach it.
 //
-// While reading, two things are learnt about each piece of the pattern: how wide its matches are (a
-// lookbehind must have one width), and which byte pairs every match contains (regex/byte_pairs.h).
+// For each piece the parser computes the width of its matches (a lookbehind must have one width)
+// and the byte pairs of every match (regex/byte_pairs.h).
 #ifndef TESSERA_REGEX_REGEX_SYNTAX_H
 #define TESSERA_REGEX_REGEX_SYNTAX_H
 
@@ -20,17 +19,17 @@
 typedef struct tsr_regex_text {
   tsr_text pattern;  // for PCRE2, in ASCII
   bool caseless, multiline, dotall;
-  bool captures;         // something refers to a group, so groups must be kept
+  bool captures;         // a reference needs the groups
   tsr_byte_pairs pairs;  // in every subject that matches
 } tsr_regex_text;
 
 // `out` needs tsr_text_deinit(&out->pattern), also after a failure. Fails with BAD_REGEX and the
-// column, or UNSUPPORTED for the little that has no translation.
+// column, or UNSUPPORTED if there is no translation.
 TSR_MUST_USE tsr_status tsr_regex_translate(const char *pattern, tsr_regex_text *out);
 
 // ---- between the files of the translator ----
 
-// Python's flags, a bit for each letter of "imsxau". Of the last two only ASCII is ever in force.
+// Python's flags, a bit for each letter of "imsxau". UNICODE only cancels ASCII.
 enum {
   TSR_REGEX_IGNORE_CASE = 1,
   TSR_REGEX_MULTILINE = 2,
@@ -40,7 +39,7 @@ enum {
   TSR_REGEX_UNICODE = 32,
 };
 
-// The next thing in the pattern: a character, or a backslash with one.
+// The next token: a character, or a backslash with one.
 typedef struct tsr_regex_token {
   uint32_t c;  // TSR_REGEX_END at the end
   bool escaped;
@@ -56,7 +55,7 @@ typedef struct tsr_regex_reader {
 TSR_MUST_USE tsr_status tsr_regex_check_text(const tsr_regex_reader *in);
 tsr_regex_token tsr_regex_peek(const tsr_regex_reader *in);
 tsr_regex_token tsr_regex_get(tsr_regex_reader *in);
-bool tsr_regex_take(tsr_regex_reader *in, char c);  // if it comes next, not escaped
+bool tsr_regex_take(tsr_regex_reader *in, char c);  // if it is next and not escaped
 
 // BAD_REGEX about the place `at`: "pattern: column 3: multiple repeat".
 #define tsr_regex_fail(in, at, ...) \
@@ -67,8 +66,8 @@ TSR_MUST_USE TSR_PRINTF(6, 7) tsr_status
     tsr_regex_fail_at(const tsr_regex_reader *in, tsr_cause cause, const char *at, const char *file,
                       int line, const char *format, ...);
 
-// The character meant by an escape that both sets and expressions know: \n, \x41, \u00e9, \., \0.
-// `at` is where the escape began; `c` is what stood after its backslash, taken already.
+// The character of an escape in sets and expressions: \n, \x41, \u00e9, \., \0. `at` is where the
+// escape began; `c` follows its backslash and was consumed.
 TSR_MUST_USE tsr_status tsr_regex_escape(tsr_regex_reader *in, const char *at, uint32_t c,
                                          uint32_t *out_character);
 // Whether this is one of d D s S w W.
@@ -84,14 +83,14 @@ void tsr_regex_write_scope(tsr_text *out, unsigned from, unsigned to);
 bool tsr_regex_is_caseless(unsigned flags);
 
 #define TSR_REGEX_ENDLESS UINT64_C(4294967295)  // Python's largest repetition, which has no end
-// The quantifier begun by `c` at `at`; `*out_is` is false for a '{' that is plain.
+// The quantifier that begins with `c` at `at`; `*out_is` is false for a literal '{'.
 TSR_MUST_USE tsr_status tsr_regex_read_repeat(tsr_regex_reader *in, const char *at, uint32_t c,
                                               uint64_t *out_min, uint64_t *out_max, bool *out_is);
 // Writes it, with the '?' or '+' that may follow.
 void tsr_regex_write_repeat(tsr_regex_reader *in, uint64_t min, uint64_t max);
 
-// Writers. `tsr_regex_write_set` reads a set, whose '[' was taken; `*out_literal` is its character
-// if it is just that one, else TSR_REGEX_END.
+// Writers. `tsr_regex_write_set` reads a set whose '[' was consumed; `*out_literal` is its
+// character if it has just one, else TSR_REGEX_END.
 void tsr_regex_write_literal(tsr_text *out, uint32_t c, unsigned flags);
 void tsr_regex_write_category(tsr_text *out, uint32_t category, unsigned flags);
 void tsr_regex_write_boundary(tsr_text *out, bool negated, unsigned flags);

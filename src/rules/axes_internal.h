@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/compat/eformer_axes.h beside what is public.
+// Semantic axes, for other rooms and tests, beyond tessera/compat/eformer_axes.h.
 #ifndef TESSERA_RULES_AXES_INTERNAL_H
 #define TESSERA_RULES_AXES_INTERNAL_H
 
@@ -23,14 +23,13 @@ tsr_axis_field tsr_field_find_token(const char *token);  // by token
 
 // All fields with their values, or only those that were given, which read back as the same axes.
 void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *writer);
-// A line for each field: its name, its value, and what it follows.
+// One line per field: name, value, and the fields it follows.
 void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
 // tsr_axes_replace with fields of JSON: {"tensor_parallel_axis": "mdl", "batch_axis": ["dp",
 // "fsdp"], "head_axis": null}. `axes` NULL = the defaults; `value` null or NULL = no change.
 TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
                                               tsr_axes **out_axes);
-// By the values of all fields, given or not. The hash is the same in every process and on every
-// machine.
+// Compares the values of all fields, given or not. The hash is the same on every machine.
 bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b);
 uint64_t tsr_axes_hash(const tsr_axes *axes);
 const tsr_logical_entry *tsr_axes_at(const tsr_axes *axes, tsr_axis_field field);
@@ -38,12 +37,12 @@ bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
 
 const char *tsr_mode_name(tsr_mode mode);  // "__train__"
 
-// A name that is not there is refused unless `missing_ok`. Blanks around it do not count.
+// An unknown name is an error unless `missing_ok`. Blanks around it are ignored.
 TSR_MUST_USE tsr_status tsr_axis_registry_remove(tsr_axis_registry *registry, const char *name,
                                                  bool missing_ok);
 void tsr_axis_registry_clear(tsr_axis_registry *registry);
-// get_registered_axes: the names in the order they came; NULL after the last. The generation rule
-// is NULL where there is none.
+// get_registered_axes: names in the order of registration; NULL after the last. The generation rule
+// may be NULL.
 typedef struct tsr_registered_axis {
   const char *name;
   const tsr_logical_entry *rule, *generation_rule;
@@ -51,28 +50,24 @@ typedef struct tsr_registered_axis {
 int64_t tsr_axis_registry_count(const tsr_axis_registry *registry);
 tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int64_t index);
 
-// PartitionAxis.resolve_axis: what each dimension is cut by. A name must be a token, a name of the
-// registry (may be NULL), or "_" for nothing; members of a group may also be names of fields or
-// mesh axes. A token with a decode_ twin takes it in a generation mode, unless the twin is nothing
-// (an empty group there means: not cut when decoding). Groups within groups become one, and what is
-// nothing leaves its group.
+// PartitionAxis.resolve_axis: the mesh axes of each dimension, as in tsr_axes_resolve_spec.
 TSR_MUST_USE tsr_status tsr_axes_resolve(const tsr_axes *axes, const tsr_axis_registry *registry,
                                          const tsr_logical_names *names, tsr_mode mode,
                                          tsr_logical_names *out_entries);
 
 const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index);  // NULL after the last
 
-// The spec side of PartitionManager.shard and apply_logical_sharding: resolves, then corrects for
-// the shape and mesh (NULL = the current one). The spec is NULL where the array is left alone: no
-// names at all, or no mesh, which fails if `auto_correct`; the empty spec replicates. NULL axes =
-// the current ones. `out_wanted`, the spec before correction, to which the names in `out_changes`
-// belong, and `out_changes` may both be NULL.
+// The spec of PartitionManager.shard and apply_logical_sharding: resolves, then corrects for the
+// shape and mesh (NULL = the current one). The spec is NULL if there is nothing to do: no names, or
+// no mesh, which is an error if `auto_correct`; the empty spec replicates. NULL axes = the current
+// ones. `out_wanted` is the spec before correction, to which the names in `out_changes` belong;
+// both may be NULL.
 TSR_MUST_USE tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
                                        const tsr_axes_request *request, const tsr_mesh *mesh,
                                        bool auto_correct, tsr_spec **out_spec,
                                        tsr_spec **out_wanted, tsr_changes *out_changes);
 
-// Those of this thread where no scope is entered: the manager created last. NULL = none.
+// The axes of this thread outside every scope: those of the manager created last. NULL = none.
 TSR_MUST_USE tsr_status tsr_axes_set_default(const tsr_axes *axes);
 const tsr_axes *tsr_axes_current(void);  // innermost, else the default; NULL = none
 TSR_MUST_USE tsr_status tsr_axes_require(const tsr_axes **out_axes);
@@ -89,7 +84,7 @@ typedef struct tsr_field_info {
 
 extern const tsr_field_info tsr_field_table[TSR_FIELD_COUNT];
 
-// What the registry says of a name: NULL if it does not know it.
+// A registered name.
 typedef struct tsr_registration {
   char *name;
   bool has_generation_rule;
@@ -97,7 +92,7 @@ typedef struct tsr_registration {
 } tsr_registration;
 
 const tsr_registration *tsr_axis_registry_find(const tsr_axis_registry *registry, const char *name);
-// "; did you mean ..." over tokens and registered names; the cause is UNKNOWN_SEMANTIC_AXIS.
+// The error for an unknown name, UNKNOWN_SEMANTIC_AXIS, with the nearest token or registered name.
 TSR_MUST_USE tsr_status tsr_semantic_axis_fail(const tsr_axis_registry *registry, const char *name);
 
 #endif

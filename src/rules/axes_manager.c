@@ -1,5 +1,5 @@
-// eformer's PartitionManager: what an array is cut by, asked with names and mode or with a list
-// that knows its own; and the axes in force on a thread.
+// eformer's PartitionManager: the spec of an array, by names and mode or by a predefined list that
+// has a mode (DynamicShardingAxes); and the current axes of a thread.
 #include <string.h>
 
 #include "base/scope.h"
@@ -16,7 +16,7 @@
 
 // ---- requests ----
 
-// The mode of a source that is given.
+// The mode of a source, which must be given.
 static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shape,
                             tsr_mode *out_mode) {
   if (source->kind == TSR_MODE_FIXED) {
@@ -72,7 +72,7 @@ tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registr
     status = tsr_fail(BAD_ARGUMENT, "an array is cut by its shape, wanted one");
   else if (!mesh && auto_correct)
     status = tsr_mesh_require(&mesh);
-  // What correction leaves of names is meant, also when it is the empty spec: replicate.
+  // The corrected spec counts, also if it is empty: replicate.
   if (!status)
     status = tsr_spec_constrain(wanted, mesh, request->shape, NULL, out_spec,
                                 out_wanted ? out_changes : NULL);
@@ -139,12 +139,18 @@ tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode) {
 
 // ---- lists ----
 
-// Entries as parts of a table, where TSR_LOGICAL_NAME and TSR_LOGICAL_GROUP, being values, may not
-// stand.
-// clang-format off
-#define NAME(name) {TSR_ENTRY_NAME, 1, (const char *const[]){name}}
-#define GROUP(...) {TSR_ENTRY_GROUP, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), \
-                    (const char *const[]){__VA_ARGS__}}
+// Entries of static tables, where the compound literals of TSR_LOGICAL_NAME are not constant.
+#define NAME(name)                                    \
+  {                                                   \
+    TSR_ENTRY_NAME, 1, (const char *const[]) { name } \
+  }
+#define GROUP(...)                                                                       \
+  {                                                                                      \
+    TSR_ENTRY_GROUP, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)), \
+        (const char *const[]) {                                                          \
+      __VA_ARGS__                                                                        \
+    }                                                                                    \
+  }
 #define DP NAME("__DATA_PARALLEL__")
 #define FSDP NAME("__FULLY_SHARDED_DATA_PARALLEL__")
 #define TP NAME("__TENSOR_PARALLEL__")
@@ -156,33 +162,37 @@ tsr_status tsr_mode_parse(const char *name, tsr_mode *out_mode) {
   GROUP("__FULLY_SHARDED_DATA_PARALLEL__", "__SEQUENCE_PARALLEL__", "__EXPERT_PARALLEL__")
 #define EMPTY NAME("_")
 
-#define LIST(name, source, ...)                                                             \
-  {name, (int)(sizeof((const tsr_logical_entry[]){__VA_ARGS__}) / sizeof(tsr_logical_entry)), \
-   (const tsr_logical_entry[]){__VA_ARGS__}, source}
-#define TRAIN {TSR_MODE_FIXED, TSR_MODE_TRAIN, 0}
-#define BY_LENGTH {TSR_MODE_BY_DIM, TSR_MODE_TRAIN, 1}
+#define LIST(name, source, ...)                                                                \
+  {                                                                                            \
+    name, (int)(sizeof((const tsr_logical_entry[]){__VA_ARGS__}) / sizeof(tsr_logical_entry)), \
+        (const tsr_logical_entry[]){__VA_ARGS__}, source                                       \
+  }
+#define TRAIN \
+  { TSR_MODE_FIXED, TSR_MODE_TRAIN, 0 }
+#define BY_LENGTH \
+  { TSR_MODE_BY_DIM, TSR_MODE_TRAIN, 1 }
 
 static const tsr_dynamic_axes lists[] = {
-    LIST("HiddenStateSharding", BY_LENGTH,
-         NAME("__BATCH__"), NAME("__QUERY_LENGTH__"), NAME("__EMBED__")),
-    LIST("AttnQSharding", BY_LENGTH,
-         NAME("__BATCH__"), NAME("__QUERY_LENGTH__"), NAME("__HEAD__"), NAME("__HEAD_DIM__")),
-    LIST("AttnKVSharding", BY_LENGTH,
-         NAME("__BATCH__"), NAME("__KV_LENGTH__"), NAME("__KV_HEAD__"), NAME("__KV_HEAD_DIM__")),
-    LIST("RowWise",                 TRAIN, TP, FSDP_SP),
-    LIST("SRowWise",                TRAIN, TP),
-    LIST("ColumnWise",              TRAIN, FSDP_SP, TP),
-    LIST("SColumnWise",             TRAIN, FSDP_SP),
-    LIST("Replicated",              TRAIN, EMPTY),
-    LIST("ExpertColumnWise",        TRAIN, EP, FSDP, TP),
-    LIST("ExpertRowWise",           TRAIN, EP, TP, FSDP),
-    LIST("ExpertColumnWiseAlt",     TRAIN, EP, FSDP_SP, TP),
-    LIST("ExpertRowWiseAlt",        TRAIN, EP, TP, FSDP_SP),
+    LIST("HiddenStateSharding", BY_LENGTH, NAME("__BATCH__"), NAME("__QUERY_LENGTH__"),
+         NAME("__EMBED__")),
+    LIST("AttnQSharding", BY_LENGTH, NAME("__BATCH__"), NAME("__QUERY_LENGTH__"), NAME("__HEAD__"),
+         NAME("__HEAD_DIM__")),
+    LIST("AttnKVSharding", BY_LENGTH, NAME("__BATCH__"), NAME("__KV_LENGTH__"), NAME("__KV_HEAD__"),
+         NAME("__KV_HEAD_DIM__")),
+    LIST("RowWise", TRAIN, TP, FSDP_SP),
+    LIST("SRowWise", TRAIN, TP),
+    LIST("ColumnWise", TRAIN, FSDP_SP, TP),
+    LIST("SColumnWise", TRAIN, FSDP_SP),
+    LIST("Replicated", TRAIN, EMPTY),
+    LIST("ExpertColumnWise", TRAIN, EP, FSDP, TP),
+    LIST("ExpertRowWise", TRAIN, EP, TP, FSDP),
+    LIST("ExpertColumnWiseAlt", TRAIN, EP, FSDP_SP, TP),
+    LIST("ExpertRowWiseAlt", TRAIN, EP, TP, FSDP_SP),
     LIST("UnifiedExpertColumnWise", TRAIN, FSDP_SP_EP, EMPTY, TP),
-    LIST("UnifiedExpertRowWise",    TRAIN, FSDP_SP_EP, TP, EMPTY),
-    LIST("ExpertActivations",       TRAIN, DP, SP, EP, TP),
-    LIST("ExpertActivationsAlt",    TRAIN, DP, SP, TP_FSDP),
-    LIST("ExpertTensorParallel",    TRAIN, TP, EMPTY, EMPTY),
+    LIST("UnifiedExpertRowWise", TRAIN, FSDP_SP_EP, TP, EMPTY),
+    LIST("ExpertActivations", TRAIN, DP, SP, EP, TP),
+    LIST("ExpertActivationsAlt", TRAIN, DP, SP, TP_FSDP),
+    LIST("ExpertTensorParallel", TRAIN, TP, EMPTY, EMPTY),
 };
 // clang-format on
 

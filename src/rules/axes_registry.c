@@ -1,4 +1,4 @@
-// Semantic names that a program adds, or gives another meaning.
+// The registry of semantic names that a program adds or redefines.
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static tsr_status trim(const char *name, char **out_name) {
   return *out_name ? NULL : tsr_fail(NO_MEMORY, "a name of %zu bytes", length);
 }
 
-// The field that stands for a rule in generation modes, for rules that are one field.
+// The twin, in generation modes, of a rule that is one field.
 static const char *twin_of(const tsr_logical_entry *rule) {
   const tsr_axis_field field =
       rule->kind == TSR_ENTRY_NAME ? tsr_field_find(rule->names[0]) : TSR_FIELD_NONE;
@@ -104,7 +104,7 @@ static const char *twin_of(const tsr_logical_entry *rule) {
   return twin == TSR_FIELD_NONE ? NULL : tsr_field_name(twin);
 }
 
-// Copies the rules; a generation rule that is not given is found from the rule.
+// Copies the rules; without a generation rule, the twin of the rule's field.
 static tsr_status copy_rules(tsr_registration *item, const tsr_logical_entry *rule,
                              const tsr_logical_entry *generation_rule) {
   TSR_TRY(tsr_entries_check(rule, 1));

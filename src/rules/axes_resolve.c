@@ -1,9 +1,8 @@
 // From semantic names to mesh axes.
 //
-// A name means a rule: a token means its field, a registered name what it was registered with. In a
-// generation mode the rule may have a twin. A rule is followed until only mesh axes are left:
-// through fields, which hold mesh axes, and through other names. Whatever groups were met on the
-// way, the result is one flat list, and nothing leaves no trace in it.
+// A name means a rule: a token its field, a registered name its registration. In a generation mode
+// the rule may have a twin. Rules are followed, through fields and other names, until only mesh
+// axes are left. The result is one flat list without nothings.
 #include <string.h>
 
 #include "base/grow.h"
@@ -11,8 +10,8 @@
 #include "rules/logical_internal.h"
 #include "tessera/compat/eformer_axes.h"
 
-// Registrations may refer to one another: how far a chain of them goes, and how many names are
-// followed for one dimension, since groups of groups grow fast.
+// Registrations may refer to one another. These limits bound the length of a chain, and the names
+// followed for one dimension, since nested groups grow fast.
 enum { MOST_LINKS = 64, MOST_STEPS = 1 << 16 };
 
 // One dimension being resolved.
@@ -27,13 +26,13 @@ typedef struct resolver {
   bool grouped;  // a group was met
 } resolver;
 
-// What a name means: a field, or else a rule to follow.
+// The meaning of a name: a field, or a rule to follow.
 typedef struct meaning {
   tsr_axis_field field;
   const tsr_logical_entry *rule;
 } meaning;
 
-// The names that led to where we are, innermost first.
+// The chain of names being followed, innermost first.
 typedef struct link {
   const char *name;
   const struct link *outer;
@@ -58,7 +57,7 @@ static tsr_status add_field(resolver *to, tsr_axis_field field) {
   return NULL;
 }
 
-// A name registered for nothing means nothing: it is unknown.
+// A name registered for nothing is unknown.
 static bool find_meaning(const resolver *in, const char *name, meaning *out_meaning) {
   const tsr_registration *item = tsr_axis_registry_find(in->registry, name);
   if (item) {
@@ -97,7 +96,7 @@ static tsr_status follow(resolver *to, const tsr_logical_entry *rule, const link
   return NULL;
 }
 
-// In generation modes: the rule registered for them, or the field's twin unless that is nothing.
+// In generation modes: the generation rule, or the field's twin unless that is nothing.
 static meaning in_generation(const resolver *in, const char *name, meaning means) {
   const tsr_registration *item = tsr_axis_registry_find(in->registry, name);
   if (item && item->has_generation_rule) return (meaning){TSR_FIELD_NONE, &item->rules.items[1]};
@@ -118,7 +117,7 @@ static tsr_status add_name(resolver *to, const char *name) {
   return add_meaning(to, name, means);
 }
 
-// In a group, names of fields and mesh axes stand for themselves.
+// In a group, names of fields and mesh axes are allowed too.
 static tsr_status add_member(resolver *to, const char *name) {
   meaning means;
   if (!name[0] || !strcmp(name, "_")) return NULL;

@@ -38,7 +38,7 @@ tsr_status tsr_entries_check(const tsr_logical_entry *items, int count) {
   return NULL;
 }
 
-// How many names an entry has: the others may carry any count.
+// The number of names; `count` of other kinds is undefined.
 static int name_count(const tsr_logical_entry *entry) {
   const bool named = entry->kind == TSR_ENTRY_NAME || entry->kind == TSR_ENTRY_GROUP;
   return named ? entry->count : 0;
@@ -125,7 +125,7 @@ tsr_status tsr_logical_names_to_spec(const tsr_logical_names *names, tsr_spec **
   return status;
 }
 
-// Why a list of entries cannot say what the spec says; NULL if it can.
+// The feature of the spec that entries cannot express; NULL = none.
 static const char *not_a_list(const tsr_spec_desc *desc) {
   if (desc->unreduced_count || desc->reduced_count || desc->replicated_count || desc->mesh_name)
     return "sets and mesh names";
@@ -145,7 +145,7 @@ static size_t count_axes(const tsr_spec_desc *desc) {
   return count;
 }
 
-// An entry of a plain dimension; takes its names from `*names` on.
+// The entry of a plain dimension; its names are stored at `*names`.
 static tsr_logical_entry entry_of(const tsr_spec_dim *dim, const char ***names) {
   const char **first = *names;
   if (!dim->stage_count) return dim->open ? TSR_LOGICAL_UNCONSTRAINED : TSR_LOGICAL_NONE;

@@ -1,5 +1,5 @@
-// What stands for one dimension (tsr_logical_entry) as a value: checked, copied, compared, read and
-// written. Logical rules, names of tensors and semantic axes are all made of these.
+// The entry of one dimension (tsr_logical_entry): checked, copied, compared, read and written.
+// Logical rules, names of tensors and semantic axes consist of entries.
 #ifndef TESSERA_RULES_ENTRY_H
 #define TESSERA_RULES_ENTRY_H
 
@@ -8,17 +8,17 @@
 #include "json/json.h"
 #include "tessera/logical.h"
 
-// Entries of one list, and names in one group: as many as a spec takes, which is far beyond any
-// tensor, and small enough to compare each with each.
+// Entries of a list, and names in a group: the limit of a spec. It is far beyond any tensor, and
+// small enough to compare all pairs.
 enum { TSR_ENTRIES_MAX = 4096 };
 
-// What a caller's entries may have wrong.
+// Checks entries given by a caller.
 TSR_MUST_USE tsr_status tsr_entries_check(const tsr_logical_entry *items, int count);
 bool tsr_entry_equal(const tsr_logical_entry *a, const tsr_logical_entry *b);
 // A copy that lives as long as the arena.
 TSR_MUST_USE tsr_status tsr_entry_copy(tsr_arena *arena, const tsr_logical_entry *entry,
                                        tsr_logical_entry *out_entry);
-// The copy of a name, ended by '\0'; refuses bytes of zero.
+// A copy of a name; a zero byte is an error.
 TSR_MUST_USE tsr_status tsr_name_copy(tsr_arena *arena, const char *bytes, size_t length,
                                       const char **out_name);
 

@@ -4,8 +4,8 @@
 //   product = factor { ("*" | "/") factor }
 //   factor  = number | fact | "-" factor | "(" sum ")" | function "(" sum "," sum ")"
 //
-// Everything is a whole number of 64 bits; a division that leaves a remainder is an error, since a
-// rounded size would cut a tensor in the wrong place without a word.
+// All numbers are 64-bit integers. A division with a remainder is an error, since a rounded size
+// would silently cut a tensor in the wrong place.
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,14 +35,14 @@ const tsr_preset_fact *tsr_preset_facts(int64_t *out_count) {
   return known_facts;
 }
 
-// Axes that may be missing from a mesh without anybody having misspelt a fact.
+// Usual axis names: one that the mesh lacks has size 1 and is no misspelt fact.
 static const char *const usual_axes[] = {"dp", "fsdp", "tp", "sp", "ep"};
 
 // ---- lookup ----
 
 typedef struct evaluator {
   tsr_cursor cursor;
-  const tsr_rules_options *options;  // NULL = every fact is 1, and every division works out
+  const tsr_rules_options *options;  // NULL = a syntax check: every fact is 1
   int depth;
 } evaluator;
 
@@ -56,7 +56,7 @@ static bool find_given(const tsr_rules_options *options, const char *word, size_
   return false;
 }
 
-// The size of the axis that rules know by this name.
+// The size of the mesh axis that rules know by this name.
 static bool find_axis(const tsr_rules_options *options, const char *word, size_t length,
                       int64_t *out) {
   if (!options->mesh) return false;
@@ -114,7 +114,7 @@ static tsr_status find_fact(const evaluator *e, const char *word, size_t length,
 static tsr_status read_sum(evaluator *e, int64_t *out);
 static tsr_status read_deeper(evaluator *e, int64_t *out);
 
-// Every fact is 1 while only the form of an expression counts.
+// False during a syntax check.
 static bool counts(const evaluator *e) { return e->options != NULL; }
 
 static tsr_status overflow(void) { return tsr_fail(OVERFLOW, "a value beyond 64 bits"); }
@@ -219,7 +219,7 @@ tsr_status tsr_facts_check(const char *text) {
 
 // ---- expansion ----
 
-// One expression, from its brace to the other.
+// Expands one expression, without its braces.
 static tsr_status expand_one(const char *start, const char *end, const tsr_rules_options *options,
                              tsr_text *out, tsr_status *out_missing) {
   char *text = strndup(start, (size_t)(end - start));
@@ -236,7 +236,7 @@ static tsr_status expand_one(const char *start, const char *end, const tsr_rules
   return status;
 }
 
-// Copies what is no expression: a character, or all of a quoted name. Where it ended.
+// Copies a character, or a whole quoted name. Returns where it ended.
 static const char *copy_plain(const char *at, tsr_text *out) {
   const char *start = at++;
   if (*start == '"') {
@@ -263,7 +263,7 @@ static tsr_status expand(const char *text, const tsr_rules_options *options, tsr
   return tsr_text_check(out);
 }
 
-// Every expression as 1: what is left of the text when its numbers do not count.
+// Replaces every expression by 1, for specs whose numbers do not matter.
 static void expand_blindly(const char *text, tsr_text *out) {
   for (const char *at = text; *at;) {
     const char *end = *at == '{' ? strchr(at, '}') : NULL;
@@ -292,13 +292,13 @@ static bool is_true(const tsr_json *config, const char *key) {
   return is;
 }
 
-// One key and value head for all queries, whatever number Falcon's config has beside it; its new
-// architecture means that number.
+// Falcon: with multi_query all heads share one key and value head, whatever num_kv_heads says,
+// except in the new architecture.
 static bool is_multi_query(const tsr_json *config) {
   return is_true(config, "multi_query") && !is_true(config, "new_decoder_architecture");
 }
 
-// The number a config gives for a fact; null and absent are the same.
+// The number that a config has for a fact; null means absent.
 static tsr_status read_config(const tsr_json *config, const tsr_preset_fact *fact, int64_t *out,
                               bool *out_found) {
   if (!strcmp(fact->name, "kv_heads") && is_multi_query(config)) {
@@ -332,7 +332,7 @@ static void derive(tsr_facts *facts, const char *name, int64_t value) {
   if (!find_in(facts, name)) facts->items[facts->count++] = (tsr_fact){known_name(name), value};
 }
 
-// What a config leaves out because it follows.
+// Derives facts that configs leave out.
 static void derive_facts(tsr_facts *facts) {
   const tsr_fact *heads = find_in(facts, "heads"), *hidden = find_in(facts, "hidden");
   int64_t four = 0;

@@ -1,4 +1,4 @@
-// Rules made of rules: flax's composite_rules, and t5x's standard lists.
+// Rules made from other rules: flax's composite_rules, and t5x's standard lists.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 // ---- two lists as one ----
 
-// Where a rule stands in both lists together, `a` before `b`.
+// A rule and its position in both lists joined, `a` before `b`.
 typedef struct rule_place {
   const tsr_logical_rule *rule;
   int64_t position;
@@ -37,8 +37,8 @@ static tsr_status fail_conflict(const tsr_logical_rule *held, const tsr_logical_
   return status;
 }
 
-// Folds the places of one name, in order, to one: its last meaning in `a`, with which all of `b`
-// must agree, at the place where it appeared first.
+// Folds all rules of one name to one: its last meaning in `a`, with which all of `b` must agree, at
+// its first position.
 static tsr_status fold(const rule_place *places, int64_t count, int64_t first_count,
                        rule_place *out_place) {
   const tsr_logical_rule *held = places[0].rule;
@@ -52,7 +52,7 @@ static tsr_status fold(const rule_place *places, int64_t count, int64_t first_co
   return NULL;
 }
 
-// Sorting by name brings equal names together, so that long lists cost n log n.
+// Sorting by name makes this n log n.
 static tsr_status fold_all(rule_place *places, int64_t count, int64_t first_count,
                            int64_t *out_count) {
   int64_t kept = 0;
@@ -103,8 +103,8 @@ tsr_status tsr_logical_compose(const tsr_logical_rules *a, const tsr_logical_rul
 
 static const char data[] = "data", model[] = "model";
 
-// The rules that the number of dimensions decides: parameters are cut along embed over what
-// activations leave free.
+// The standard rules, by the number of dimensions that are cut. Parameters are cut along embed over
+// the axes that activations do not use.
 typedef struct variant {
   const char *name;
   const char *axis;  // NULL = not cut

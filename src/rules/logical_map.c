@@ -16,8 +16,8 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 
-// One mapping under way. A dimension is settled when an entry stands for it: those that are no
-// names from the start, the others when a rule serves them.
+// The state of a mapping. A dimension is settled when its entry is final: entries that are no names
+// from the start, names when a rule applies.
 typedef struct mapping {
   const tsr_logical_names *names;
   const tsr_logical_rules *rules;
@@ -33,7 +33,7 @@ static bool has_axis(const tsr_logical_entry *entry, const char *axis) {
   return false;
 }
 
-// The first dimension that uses one of the entry's axes; -1 if none does. None never counts.
+// The first dimension that uses one of the entry's axes; -1 = none.
 static int find_taker(const mapping *map, const tsr_logical_entry *entry) {
   const bool named = entry->kind == TSR_ENTRY_NAME || entry->kind == TSR_ENTRY_GROUP;
   for (int d = 0; named && d < map->names->count; d++)
@@ -91,7 +91,7 @@ static void mapping_deinit(mapping *map) {
   free(map->reasons);
 }
 
-// Maps the names; entries of unsettled dimensions are the names themselves. Deinit always.
+// Maps the names. Unsettled dimensions keep their names. Deinit also after a failure.
 static tsr_status mapping_init(mapping *map, const tsr_logical_names *names,
                                const tsr_logical_rules *rules) {
   *map = (mapping){.names = names, .rules = rules ? rules : tsr_logical_current()};
@@ -106,7 +106,7 @@ static tsr_status mapping_init(mapping *map, const tsr_logical_names *names,
   return NULL;
 }
 
-// The spec of a mapping, in which names that no rule served are not cut.
+// The spec of a mapping; names without a rule are not cut.
 static tsr_status mapping_spec(mapping *map, tsr_spec **out_spec) {
   for (int d = 0; d < map->names->count; d++)
     if (!map->settled[d]) map->found[d] = TSR_LOGICAL_NONE;
@@ -157,7 +157,7 @@ static int first_unsettled(const mapping *map) {
   return -1;
 }
 
-// Why no rule served a dimension: none has its name, or its axes were taken.
+// Why no rule applied: none has the name, or its axes were taken.
 static tsr_status fail_unmatched(const mapping *map, int dim) {
   const char *name = map->names->items[dim].names[0];
   const tsr_logical_reason *reason = &map->reasons[dim];
@@ -191,7 +191,7 @@ static tsr_status bind_auto(const tsr_mesh *mesh, const tsr_spec *spec,
   return status;
 }
 
-// What the mapping comes to under a fallback; the sharding is NULL to leave the value alone.
+// The sharding under a fallback; NULL = no constraint.
 static tsr_status constrain(mapping *map, const tsr_mesh *mesh, tsr_fallback fallback,
                             tsr_sharding **out_sharding) {
   tsr_spec *spec = NULL;
@@ -238,7 +238,7 @@ static const tsr_logical_rule *find_last(const tsr_logical_rules *rules, const c
   return NULL;
 }
 
-// The entries after mapping, which borrow from both arguments, in a block to free().
+// The mapped entries, which borrow from both arguments; free() the block.
 static tsr_status map_entries(const tsr_logical_names *names, const tsr_logical_rules *rules,
                               tsr_logical_entry **out_items) {
   TSR_TRY(tsr_entries_check(names->items, names->count));

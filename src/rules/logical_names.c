@@ -1,5 +1,5 @@
-// The names of one tensor's dimensions: lists of entries, and how transforms that add or remove a
-// dimension (scan over layers, vmap) change them.
+// The names of one tensor's dimensions, and how transforms that add or remove a dimension (scan
+// over layers, vmap) change them.
 #include <stdlib.h>
 
 #include "json/json.h"
@@ -50,7 +50,7 @@ void tsr_logical_names_to_json(const tsr_logical_names *names, tsr_json_writer *
 
 // ---- axes that come and go ----
 
-// An entry for a name that may be missing; borrows it.
+// The entry of a name that may be NULL; borrows it.
 static tsr_logical_entry entry_of(const char *const *name) {
   return *name ? (tsr_logical_entry){TSR_ENTRY_NAME, 1, name} : TSR_LOGICAL_NONE;
 }

@@ -1,5 +1,5 @@
-// Names of dimensions as text: entries apart by commas. One empty group is "(),", since "()" is the
-// empty list, as it is the empty spec.
+// Names of dimensions as text: entries separated by commas. A list of one empty group is "(),",
+// since "()" is the empty list.
 #include "base/grow.h"
 #include "base/text_internal.h"
 #include "rules/entry.h"

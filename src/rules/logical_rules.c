@@ -1,5 +1,5 @@
-// Logical rules as a value: an ordered list that is never changed. Names, entries and the file's
-// name live in one arena, which the list takes over from whoever read or made it.
+// Logical rules: an immutable list. Names, entries and the file's name live in one arena, which the
+// list takes over from its builder.
 #include "rules/logical_internal.h"
 
 #include <limits.h>

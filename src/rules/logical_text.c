@@ -1,4 +1,4 @@
-// Rule files: one rule a line, `name -> entry`, or JSON. Errors say the file, the line and the
+// Files of logical rules: one rule a line, `name -> entry`, or JSON. Errors name file, line and
 // column.
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-// Which preset a model takes: the one whose header lists the model_type of its config.json.
+// The preset of a model: the one whose header lists the model_type of its config.json.
 //
-// Models that see or hear wrap one that writes: its config lies inside theirs, and where no preset
-// is for the whole, the one for that part serves, towers included. Old configs lack a model_type;
-// the class in `architectures` has it in its name ("Qwen2MoeForCausalLM").
+// Multimodal models wrap a language model, whose config is nested in theirs. If no preset lists the
+// outer type, the preset of the inner type is used. Old configs lack a model_type; then the class
+// in `architectures` names it ("Qwen2MoeForCausalLM").
 #include <ctype.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 
-// A type as it stands in a config, and where.
+// A model type found in a config, and where.
 typedef struct found_type {
   const char *text;
   size_t length;
-  const char *key, *part;  // "model_type"; of the part with this name, NULL = of the whole
+  const char *key, *part;  // "model_type"; the nested config it is in, NULL = the outer one
   bool is_class;           // "LlamaForCausalLM"
 } found_type;
 
@@ -46,7 +46,7 @@ static bool find_type(const tsr_json *config, const char *part, found_type *out)
   return read_string(tsr_json_at(classes, 0), out);
 }
 
-// The part of a class's name that is the model's: "Qwen2Moe".
+// The length of the model's name in a class name: "Qwen2Moe".
 static size_t stem_length(const char *name, size_t length) {
   static const char *const ends[] = {"For", "LMHeadModel", "Model"};
   for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
@@ -56,7 +56,7 @@ static size_t stem_length(const char *name, size_t length) {
   return length;
 }
 
-// Whether a stem is a type in capitals: "Qwen2Moe" is "qwen2_moe".
+// Whether a class stem names this type: "Qwen2Moe" is "qwen2_moe".
 static bool is_stem_of(const char *stem, size_t length, const char *type) {
   size_t at = 0;
   for (; *type; type++) {
@@ -79,7 +79,7 @@ static const char *family_for(const found_type *found) {
   return NULL;
 }
 
-// Names are short; what is not is no name, and its beginning says enough.
+// Types are short; anything longer is cut off.
 static void print_found(const found_type *found, tsr_text *out) {
   enum { MOST = 64 };
   const bool is_long = found->length > MOST;

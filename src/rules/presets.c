@@ -1,8 +1,8 @@
 // Presets: rule files that ship with the library, by model family.
 //
-// The files of presets/ are put into the library when it is built (rules/presets.inc), so that
-// a preset is there wherever the library is. A variant names the axes to keep of those a file uses.
-// Headers of the files ("# model_type: llama mistral; also qwen") say which models they are for.
+// The build embeds the files of presets/ (rules/presets.inc), so presets need no installation. A
+// variant names the axes to keep. Headers ("# model_type: llama mistral; also qwen") list the
+// models of a file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ typedef struct preset {
   const char *family, *text;
 } preset;
 
-// PRESET(family, text) in rows made by the build.
+// PRESET(family, text): rows made by the build.
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 static const preset presets[] = {
 #define PRESET(family, text) {family, text},
@@ -26,7 +26,7 @@ static const preset presets[] = {
 };
 enum { PRESET_COUNT = sizeof presets / sizeof *presets };
 
-// Further names of families: the model_type values that their headers list, then nicknames.
+// Other names of families: the model_type values of their headers, then nicknames.
 typedef struct preset_word {
   const char *word, *family;
 } preset_word;
@@ -71,7 +71,7 @@ const char *tsr_preset_family_at(int64_t index) {
   return index < (int)NICKNAME_COUNT ? nicknames[index].word : NULL;
 }
 
-// The family of a further name; the name itself where it is none.
+// The family of such a name; any other name unchanged.
 static const char *family_of(const char *name) {
   if (is_family(name)) return name;
   for (int i = 0; i < (int)TYPE_COUNT; i++)
@@ -92,7 +92,7 @@ const char *tsr_preset_text(const char *family) {
 
 enum { MOST_AXES = 8 };
 
-// "llama:fsdp+tp", taken apart in place.
+// "llama:fsdp+tp", split in place.
 typedef struct preset_name {
   char *family;
   const char *axes[MOST_AXES];
@@ -114,7 +114,7 @@ static tsr_status unknown_family(const char *family) {
   return status;
 }
 
-// The axes that presets know, in the order of their variants.
+// The axes that presets use, in the order of variants.
 static const char *const preset_axes[] = {"fsdp", "ep", "tp"};
 enum { PRESET_AXIS_COUNT = sizeof preset_axes / sizeof *preset_axes };
 
@@ -124,7 +124,7 @@ static bool is_preset_axis(const char *axis) {
   return false;
 }
 
-// Whether a file's specs use an axis: one of those that presets know, as a word of its own.
+// Whether the specs of a file use this preset axis as a word.
 static bool uses_axis(const char *text, const char *axis) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const size_t length = strlen(axis);
@@ -181,8 +181,8 @@ static tsr_status no_common_axis(const char *text, const char *family, const tsr
   return status;
 }
 
-// The axes of the mesh that presets know. One that this preset has no rules for is an error: it
-// would only make copies.
+// The preset axes of the mesh. One that the family has no rules for is an error: it would only make
+// replicas.
 static tsr_status infer_axes(const char *text, const tsr_rules_options *options,
                              preset_name *name) {
   for (int i = 0; i < (int)PRESET_AXIS_COUNT; i++) {
@@ -205,8 +205,8 @@ static tsr_status split_axes(char *axes, preset_name *out) {
   return NULL;
 }
 
-// Takes a name apart, in place: the family's rules and the axes to keep of them, which without a
-// variant are those of the mesh.
+// Splits a name in place into the family's rules and the axes to keep; without a variant, those of
+// the mesh.
 static tsr_status read_name(char *text, const tsr_rules_options *options, preset_name *out,
                             const char **out_rules) {
   char *colon = strchr(text, ':');

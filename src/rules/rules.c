@@ -112,7 +112,7 @@ static void release_specs(const tsr_rule *items, int count) {
   for (int i = 0; i < count; i++) tsr_spec_release(items[i].spec);
 }
 
-// Says which rule: by its line, or by its number when it was given by a call.
+// Notes the rule: its line, or its number for rules given by a call.
 static tsr_status note_rule(tsr_status status, const tsr_rule *rule, int64_t index) {
   if (rule->line) return tsr_note(status, "%s:%lld", rule->file, (long long)rule->line);
   if (*rule->file) return tsr_note(status, "rule %lld of %s", (long long)index, rule->file);

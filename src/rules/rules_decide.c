@@ -1,4 +1,4 @@
-// One tensor and the rules: first match, then what its shape allows.
+// The spec of one tensor: the first rule that matches, then the limits of its shape.
 #include "rules/rules_internal.h"
 
 #include <errno.h>

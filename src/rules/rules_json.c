@@ -8,7 +8,7 @@
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 
-// What a rule says of itself: its pattern, then what its third member adds.
+// The texts of a rule: its pattern, then those of its third member.
 typedef struct rule_text {
   const char *pattern;
   const char *file;  // NULL = the whole list's name
@@ -26,7 +26,7 @@ static tsr_status copy_string(const tsr_json *value, const char *what, tsr_arena
   return *out ? NULL : tsr_fail(NO_MEMORY, "a %s", what);
 }
 
-// A text may hold expressions, and is kept then; a list may not.
+// A text may have expressions, and is kept then; a list has none.
 static tsr_status read_spec(tsr_rules_builder *builder, const tsr_json *value,
                             const tsr_rules_options *options, tsr_arena *arena, tsr_spec **out,
                             const char **out_written) {

@@ -1,6 +1,6 @@
-// What rules were read with. A spec with expressions is computed for one model and one mesh; its
-// facts are kept beside the rules, and written into plans, so that a plan for another mesh can
-// compute it again instead of guessing from numbers where heads begin.
+// The options of rules. A spec with expressions is computed for one model and one mesh. Its facts
+// are kept with the rules and written into plans, so that a plan for another mesh can compute the
+// spec again instead of guessing where heads begin.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool has_fact(const tsr_fact *facts, int64_t count, const char *name) {
   return false;
 }
 
-// Of facts of one name the first counts, and is the one that is kept.
+// Of facts with the same name the first counts.
 static tsr_status keep_facts(tsr_arena *arena, const tsr_rules_options *from,
                              tsr_rules_options *to) {
   tsr_fact *facts = tsr_arena_zeros(arena, (size_t)from->fact_count + 1, sizeof *facts);
@@ -69,7 +69,7 @@ bool tsr_rules_any_written(const tsr_rules *rules) {
 
 // ---- for another mesh ----
 
-// Pairs of names; room for those the rules had and for one per axis of a mesh.
+// Pairs of names, with room for those of the rules and one per mesh axis.
 typedef struct axis_names {
   const char **pairs;  // owned
   int count;
@@ -86,7 +86,7 @@ static void add_pair(axis_names *names, const char *from, const char *to) {
   names->pairs[2 * names->count++ + 1] = to;
 }
 
-// From the names that rules have for axes to those in the new mesh: by way of the old mesh.
+// Maps the rules' names of axes to those of the new mesh, through the names of the old mesh.
 static tsr_status compose(const tsr_rules_options *kept, const char *const *renames, int count,
                           axis_names *out) {
   const size_t room = (size_t)(kept->rename_axis_count + count);
@@ -180,7 +180,7 @@ void tsr_rules_kept_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
   tsr_json_end_object(writer);
 }
 
-// A list in the arena, with room for one more.
+// A list of names in the arena.
 static tsr_status read_names(const tsr_json *list, const char *what, tsr_arena *arena,
                              const char ***out_names, int *out_count) {
   TSR_TRY(tsr_json_want_array(list, what));

@@ -1,8 +1,7 @@
 // eformer's mini-language: "attention|mlp->data,hidden->model.None".
 //
-// The separators of the language are characters of regular expressions as well, so the text is
-// first parted with an eye on brackets: what stands in parentheses, in a set or in {2,5} is the
-// pattern's own, and so is what follows a backslash.
+// The separators also occur in regular expressions, so brackets are tracked: separators in
+// parentheses, in a set, in {2,5} or after a backslash belong to the pattern.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -19,14 +18,14 @@ static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c ==
 
 static pattern_slice trim(const char *start, const char *end) {
   while (start < end && is_blank(*start)) start++;
-  // A blank after a backslash is the pattern's.
+  // A blank after a backslash belongs to the pattern.
   while (end > start && is_blank(end[-1]) && !(end - 1 > start && end[-2] == '\\')) end--;
   return (pattern_slice){start, end};
 }
 
 // ---- parting ----
 
-// Past a set, whose '[' is at `at`; to `end` if it is not closed.
+// The end of the set whose '[' is at `at`; `end` if it is not closed.
 static const char *skip_set(const char *at, const char *end) {
   at++;
   if (at < end && *at == '^') at++;
@@ -35,14 +34,14 @@ static const char *skip_set(const char *at, const char *end) {
   return at < end ? at + 1 : end;
 }
 
-// Past {2,5}, if that is what stands here; else past the brace alone.
+// The end of {2,5} if that is at `at`; else past the brace.
 static const char *skip_bounds(const char *at, const char *end) {
   const char *close = at + 1;
   while (close < end && ((*close >= '0' && *close <= '9') || *close == ',')) close++;
   return close < end && *close == '}' ? close + 1 : at + 1;
 }
 
-// The next step over one thing of the text. Keeps count of parentheses.
+// Steps over one token and counts parentheses.
 static const char *step(const char *at, const char *end, int *depth) {
   switch (*at) {
     case '\\':
@@ -62,7 +61,7 @@ static const char *step(const char *at, const char *end, int *depth) {
   }
 }
 
-// The first place outside brackets where `separator` stands; `end` if there is none.
+// The first `separator` outside brackets; `end` = none.
 static const char *find(pattern_slice text, const char *separator) {
   const size_t length = strlen(separator);
   int depth = 0;
@@ -85,7 +84,7 @@ static const char *find_plain(pattern_slice text, char separator) {
   return at;
 }
 
-// A name without the backslashes that protect its characters.
+// Adds a name without its backslashes.
 static tsr_status add_axis(pattern_slice name, tsr_spec_builder *builder) {
   tsr_text plain = TSR_TEXT_EMPTY;
   tsr_axis_ref ref = {"", 1, 0};

@@ -1,5 +1,5 @@
-// The spec of a rule: as written, with its expressions computed, then fitted to what the caller
-// wants of it: fewer axes (one file serves fsdp, tp and fsdp+tp), other names for them.
+// The spec of a rule: its expressions computed, then axes dropped (one file works for fsdp, tp and
+// fsdp+tp) and renamed.
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ const char *tsr_rule_axis_kept(const tsr_rules_options *options, const char *axi
   return is_kept(options, axis) ? tsr_renamed_axis(options, axis) : NULL;
 }
 
-// How many pieces the axes kept of a stage make on the mesh; 0 if it cannot be told.
+// The number of shards over the kept axes of a stage; 0 = unknown.
 static int64_t count_shards(const tsr_rules_options *options, const tsr_stage *stage) {
   int64_t shards = 1;
   for (int i = 0; i < stage->axis_count; i++) {
@@ -38,8 +38,7 @@ static int64_t count_shards(const tsr_rules_options *options, const tsr_stage *s
   return shards;
 }
 
-// Whether a stage asks for parts where an even cut does the same: one part, no copies, and the cuts
-// fall between its grains.
+// Whether a parts(...) cut equals an even cut: one part without copies, cut between its grains.
 static bool is_even_in_disguise(const tsr_rules_options *options, const tsr_stage *stage) {
   if (!options->mesh || stage->kind != TSR_STAGE_PARTS || stage->count != 1) return false;
   const tsr_part *part = &stage->parts[0];
@@ -112,7 +111,7 @@ tsr_status tsr_rule_spec_adapt(const tsr_spec *spec, const tsr_rules_options *op
   return status;
 }
 
-// Whether any number of a text is left in its spec: in cuts and in sub-axes.
+// Whether the spec has numbers: cuts or sub-axes.
 static bool has_numbers(const tsr_spec_desc *desc) {
   for (int d = 0; d < desc->dim_count; d++)
     for (int s = 0; s < desc->dims[d].stage_count; s++) {
@@ -124,8 +123,8 @@ static bool has_numbers(const tsr_spec_desc *desc) {
   return false;
 }
 
-// A spec whose numbers stand for unknown facts, made of the axes that are kept. Names and sizes of
-// the mesh do not matter here.
+// A spec with unknown facts: valid if none of its kept axes needs a number. Names and sizes of the
+// mesh do not matter here.
 static tsr_status parse_blindly(const char *text, const tsr_rules_options *options,
                                 tsr_status *missing, tsr_spec **out_spec) {
   tsr_rules_options without_mesh = *options;
@@ -185,7 +184,7 @@ bool tsr_rule_spec_is_computed(const char *text) {
 
 static const char else_word[] = " else ";
 
-// Where a spec tells what to do without its facts, outside of quotes; NULL = it does not.
+// The " else " of a spec, outside quotes; NULL = none.
 static const char *find_else(const char *text) {
   bool quoted = false;
   for (; *text; text++) {
@@ -195,7 +194,7 @@ static const char *find_else(const char *text) {
   return NULL;
 }
 
-// A spec that is not needed, and may lack facts, but must be one.
+// Checks a spec that is not used and may lack facts.
 static tsr_status check_unused(const char *text, const tsr_rules_options *options) {
   tsr_spec *spec = NULL;
   tsr_status status = parse_one(text, options, &spec);

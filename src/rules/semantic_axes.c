@@ -1,8 +1,8 @@
 // Semantic axes as a value: one entry per field, given or following others.
 //
-// A field may follow only fields before it in axes.def, so one pass settles all. Which fields were
-// given is remembered: replacing one lets those that were never given follow it, where eformer
-// keeps what they were before.
+// A field may follow only fields before it in axes.def, so one pass settles all. Given fields are
+// marked: replacing a field also changes the fields that follow it, where eformer keeps their old
+// values.
 #include "rules/axes_internal.h"
 
 #include <assert.h>
@@ -92,7 +92,7 @@ static tsr_status set_fields(axes_draft *to, const tsr_field_value *values, int6
   return NULL;
 }
 
-// A group of what two fields have; nothing stays in it as None, as eformer shows it.
+// A group of the values of two fields; nothing stays in it as None, as in eformer.
 static tsr_status join(axes_draft *to, const tsr_logical_entry *a, const tsr_logical_entry *b,
                        tsr_logical_entry *out_entry) {
   const tsr_logical_entry *both[] = {a, b};
@@ -122,7 +122,7 @@ static tsr_status settle_field(axes_draft *to, int field) {
   return NULL;
 }
 
-// The numbers as bytes in a fixed order, so that every machine gets the same.
+// Hashes bytes in a fixed order, so that every machine gets the same hash.
 static uint64_t hash_entry(const tsr_logical_entry *entry, uint64_t hash) {
   const unsigned char head[] = {(unsigned char)entry->kind, (unsigned char)(entry->count & 255),
                                 (unsigned char)(entry->count >> 8)};
@@ -185,7 +185,7 @@ static tsr_status set_members(axes_draft *to, const tsr_json *value) {
 
 // ---- the value ----
 
-// The fields that were given, to be changed.
+// A draft with the given fields.
 static axes_draft draft_of(const tsr_axes *axes) {
   axes_draft made = {.given = axes ? axes->given : 0, .memory = TSR_ARENA_EMPTY};
   for (int i = 0; axes && i < TSR_FIELD_COUNT; i++) made.entries[i] = axes->fields.items[i];
