@@ -1,5 +1,6 @@
-// New meshes from old ones: each is a view of the old mesh's devices, so slicing, transposing and
-// the box of a process are one function with different strides.
+// New meshes from old ones. Each is a view of the old mesh's devices, so slicing, transposing and
+// the box of a process are one function with different strides. The current mesh of a thread is
+// here too.
 #include "mesh/mesh.h"
 
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static tsr_status create_abstract(const tsr_axis *axes, int axis_count, tsr_mesh
   return tsr_mesh_create(&desc, out_mesh);
 }
 
-// The mesh with `axes` whose devices are those of `mesh` seen through `view`.
+// The mesh of `axes` over the devices of `mesh` in the order of `view`.
 static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, const tsr_nd *view,
                                    tsr_mesh **out_mesh) {
   if (tsr_mesh_is_abstract(mesh)) return create_abstract(axes, view->rank, out_mesh);
@@ -45,7 +46,7 @@ static tsr_status create_from_view(const tsr_mesh *mesh, const tsr_axis *axes, c
                             tsr_mesh_device_list(mesh), out_mesh);
 }
 
-// The same devices in the same order under other axes, whose sizes make the same product.
+// The same devices in the same order under other axes of the same total size.
 static tsr_status create_renamed(const tsr_mesh *mesh, const tsr_axis *axes, int axis_count,
                                  tsr_mesh **out_mesh) {
   if (tsr_mesh_is_abstract(mesh)) return create_abstract(axes, axis_count, out_mesh);
@@ -152,7 +153,7 @@ tsr_status tsr_mesh_slice(const tsr_mesh *mesh, const char *axis, int64_t index,
   return create_from_view(mesh, axes, &view, out_mesh);
 }
 
-// Finds the first of `names`, and checks that the others follow it one by one with the same type.
+// Finds the first of `names`; the others must follow it in order, with the same type.
 static tsr_status find_neighbours(const tsr_mesh *mesh, const char *const *names, int count,
                                   int *out_first) {
   if (count < 1) return tsr_fail(BAD_ARGUMENT, "no axes to flatten");
@@ -189,21 +190,23 @@ tsr_status tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes, int a
   return create_renamed(mesh, merged, count, out_mesh);
 }
 
-tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis, const tsr_axis *parts,
-                              int part_count, tsr_mesh **out_mesh) {
+tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis, const tsr_axis *pieces,
+                              int piece_count, tsr_mesh **out_mesh) {
   int split = 0;
   TSR_TRY(tsr_mesh_need_axis(mesh, axis, &split));
   const int old_count = tsr_mesh_axis_count(mesh);
-  if (part_count < 1) return tsr_fail(BAD_ARGUMENT, "axis \"%s\" in no parts", axis);
-  if (part_count > TSR_MAX_AXES - old_count + 1)
-    return tsr_fail(TOO_LARGE, "axis \"%s\" in %d parts; a mesh has at most %d axes", axis,
-                    part_count, TSR_MAX_AXES);
+  if (piece_count < 1)
+    return tsr_fail(BAD_ARGUMENT, "axis \"%s\" split into %d axes, wanted 1 or more", axis,
+                    piece_count);
+  if (piece_count > TSR_MAX_AXES - old_count + 1)
+    return tsr_fail(TOO_LARGE, "axis \"%s\" split into %d axes; a mesh has at most %d", axis,
+                    piece_count, TSR_MAX_AXES);
   tsr_axis axes[TSR_MAX_AXES];
   int count = copy_axes(mesh, 0, split, axes);
-  memcpy(axes + count, parts, sizeof *parts * (size_t)part_count);
-  TSR_TRY_NOTE(tsr_axes_complete(axes + count, part_count, tsr_mesh_axis_at(mesh, split)->size),
+  memcpy(axes + count, pieces, sizeof *pieces * (size_t)piece_count);
+  TSR_TRY_NOTE(tsr_axes_complete(axes + count, piece_count, tsr_mesh_axis_at(mesh, split)->size),
                "axis \"%s\"", axis);
-  count += part_count;
+  count += piece_count;
   count += copy_axes(mesh, split + 1, old_count, axes + count);
   return create_renamed(mesh, axes, count, out_mesh);
 }
@@ -214,7 +217,7 @@ tsr_status tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes, int
     return tsr_fail(BAD_ARGUMENT, "an order of %d axes for a mesh of %d", axis_count,
                     tsr_mesh_axis_count(mesh));
   TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
-  // Equal counts and no repeats make it a permutation; repeats are refused with the new axes.
+  // Equal counts without repeats make it a permutation.
   int order[TSR_MAX_AXES];
   tsr_axis reordered[TSR_MAX_AXES];
   for (int i = 0; i < axis_count; i++) {

@@ -1,8 +1,8 @@
 // eformer's meshes: all devices of the machine under named sizes, fitted by JAX's builders.
 //
-// Three machines are told apart, as eformer does: several slices (a hybrid mesh of slices), several
-// processes (a hybrid mesh of processes), or neither. Unlike eformer, sizes between granules never
-// change the shape that was asked for: the shape inside a granule is the asked one divided by them.
+// As in eformer there are three cases: several slices (a hybrid mesh of slices), several processes
+// (a hybrid mesh of processes), or neither. Unlike eformer, sizes between granules never change the
+// requested shape: the shape inside a granule is the requested one divided by them.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@
 static const int64_t default_dims[] = {1, -1, 1, 1, 1};
 static const char *const default_names[] = {"dp", "fsdp", "ep", "tp", "sp"};
 
-// The arguments with their defaults, and what is known of the machine.
+// The arguments with their defaults, and facts about the machine.
 typedef struct eformer_request {
   const tsr_topology *topology;
   tsr_eformer_mesh_options options;
@@ -57,8 +57,8 @@ static tsr_status count_slices(const eformer_request *asked, int64_t *out_count)
 
 // ---- sizes inside and between granules ----
 
-// Gives outer axes to hosts first, as much of each as divides. Since the whole product is a
-// multiple of the number of hosts, nothing is left over at the end.
+// Divides outer axes over hosts first. The product is a multiple of the number of hosts, so all
+// hosts are used up at the end.
 static void divide_by_hosts(const int64_t *global, int rank, int64_t hosts, int64_t *out_shape) {
   for (int i = 0; i < rank; i++) {
     const int64_t part = tsr_gcd(global[i], hosts);
@@ -67,7 +67,7 @@ static void divide_by_hosts(const int64_t *global, int rank, int64_t hosts, int6
   }
 }
 
-// eformer's walk, which rounds down where a size is no multiple. False when that misses the count.
+// eformer's algorithm, which rounds down. False if the product is then wrong.
 static bool walk_hosts(const int64_t *global, int rank, int64_t devices, int64_t hosts,
                        int64_t *out_shape) {
   int64_t product = 1;
@@ -106,7 +106,7 @@ tsr_status tsr_eformer_host_mesh_shape(const int64_t *global_shape, int rank,
   return NULL;
 }
 
-// Completes the sizes between granules that the user gave to `granules` in all.
+// Completes the user's sizes between granules, whose product is `granules`.
 static tsr_status complete_outer(const eformer_request *asked, int64_t granules,
                                  int64_t *out_outer) {
   const int64_t *given = asked->options.dcn_mesh_dims;
@@ -137,13 +137,13 @@ static tsr_status complete_outer(const eformer_request *asked, int64_t granules,
   return NULL;
 }
 
-// Slices are asked for, by option or environment, of a machine that has none: the builder will say
-// so, which matters more than what this room adds to eformer's checks.
+// Slices were requested for a machine without slices. The builder reports that error, so our
+// additional checks are skipped.
 static bool is_sliceless(const eformer_request *asked) {
   return asked->slice_count > 1 && tsr_topology_devices(asked->topology)[0].slice == TSR_NO_SLICE;
 }
 
-// The same, and checked against the asked shape, which they must divide.
+// The same, checked against the requested shape, which they must divide.
 static tsr_status given_outer(const eformer_request *asked, int64_t granules, int64_t *out_outer) {
   if (asked->options.dcn_mesh_dim_count != asked->rank)
     return tsr_fail(MESH_RANK_MISMATCH, "%d dcn sizes for %d axes",
@@ -156,7 +156,7 @@ static tsr_status given_outer(const eformer_request *asked, int64_t granules, in
   return NULL;
 }
 
-// Slices go to the first axis they divide, unless the user says otherwise.
+// Slices go to the first axis that they divide, unless the user chose.
 static tsr_status outer_of_slices(const eformer_request *asked, int64_t *out_outer) {
   int axis = 0;
   while (axis < asked->rank && asked->shape[axis] % asked->slice_count) axis++;
@@ -225,7 +225,7 @@ static tsr_status build_array(eformer_request *asked, tsr_device_array *out_arra
   return build_plain(asked, out_array);
 }
 
-// Names and types for the shape; `fallback` where no types are given.
+// Names and types of the shape; `fallback` if no types are given.
 static tsr_status make_axes(const eformer_request *asked, tsr_axis_type fallback,
                             tsr_axis *out_axes) {
   const tsr_eformer_mesh_options *options = &asked->options;
@@ -277,7 +277,7 @@ tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
   TSR_TRY(read_options(options, &asked));
   TSR_TRY(tsr_sizes_complete(asked.shape, asked.rank, tsr_topology_device_count(topology)));
   TSR_TRY(count_slices(&asked, &asked.slice_count));
-  // jax.make_mesh serves only the simple machine, and its axes are explicit by default.
+  // jax.make_mesh handles only one slice and one process; its axes are explicit by default.
   if (!asked.options.use_jax || asked.slice_count != 1 || asked.options.dcn_mesh_dims ||
       tsr_topology_process_count(topology) > 1)
     return create_fitted(&asked, out_mesh);

@@ -1,5 +1,5 @@
-// The parts behind JAX's mesh builders: what is known of each kind of device, the box a TPU slice
-// fills, and the assignment of its physical axes to logical ones.
+// JAX's mesh builders, between their files: kinds of devices, the box of a TPU slice, and the
+// assignment of its physical axes to logical ones.
 #ifndef TESSERA_MESH_JAX_H
 #define TESSERA_MESH_JAX_H
 
@@ -11,7 +11,7 @@
 
 // ---- kinds ----
 
-// How the cores of a chip appear when a slice is seen as a torus.
+// Whether the cores of a chip are an axis of the torus.
 typedef enum tsr_core_axis {
   TSR_CORE_NONE,    // one device per chip, anything else is an error
   TSR_CORE_IF_TWO,  // a fourth axis for two devices per chip, else as above
@@ -25,7 +25,7 @@ typedef struct tsr_jax_kind {
   bool make_mesh_splits;  // whether make_mesh may split physical axes
 } tsr_jax_kind;
 
-// Never NULL: kinds without an entry share one that has no rules.
+// Never NULL: unknown kinds share a row without rules.
 const tsr_jax_kind *tsr_jax_kind_find(const char *name);
 
 // Devices to be arranged: those of a topology, of one granule, or the first few.
@@ -37,8 +37,8 @@ typedef struct tsr_device_list {
   const tsr_jax_kind *kind;
 } tsr_device_list;
 
-// Writes the kind's fixed order for this number of devices and mesh shape, and says whether there
-// is one. `rings_only` passes over orders whose neighbours are not neighbours in the slice.
+// Writes the kind's fixed order for this number of devices and mesh shape, if there is one.
+// `rings_only` skips orders that are no ring of neighbours in the slice.
 TSR_MUST_USE tsr_status tsr_jax_kind_order(const tsr_device_list *list, const int64_t *shape,
                                            int rank, bool rings_only, int64_t *out_ids,
                                            bool *out_done);
@@ -52,54 +52,54 @@ typedef struct tsr_torus {
   int64_t low[TSR_FIELD_COUNT];
   int64_t sizes[TSR_FIELD_COUNT];
   int rank;
-  int fields[TSR_FIELD_COUNT];    // which field each axis is
+  int fields[TSR_FIELD_COUNT];    // the field of each axis
   int64_t dims[TSR_FIELD_COUNT];  // sizes of the axes
 } tsr_torus;
 
-// Fails unless the devices fill the box: each place once, no hole.
+// Fails unless the devices fill the box: each place once, no holes.
 TSR_MUST_USE tsr_status tsr_torus_init(tsr_torus *torus, const tsr_device_list *list);
-// Reorders the axes so that each process holds a contiguous part of the mesh; few shapes can.
+// Reorders the axes so that each process holds a contiguous block of the mesh; few shapes can.
 TSR_MUST_USE tsr_status tsr_torus_make_contiguous(tsr_torus *torus, const int64_t *shape, int rank);
 
 // ---- the assignment ----
 
-// The part of each physical axis (rows) that each logical one (columns) gets. Rows multiply to the
+// The factor of each physical axis (row) that each logical axis (column) gets. Rows multiply to the
 // sizes of the torus, columns to the mesh shape.
 typedef struct tsr_assignment {
-  int64_t parts[TSR_FIELD_COUNT][TSR_MAX_AXES];
+  int64_t factors[TSR_FIELD_COUNT][TSR_MAX_AXES];
 } tsr_assignment;
 
 // Where an assignment without splitting got stuck.
 typedef struct tsr_stuck {
-  int axis;           // the logical axis nothing fits
-  unsigned free_set;  // physical axes nobody took yet, as bits
+  int axis;           // the logical axis that nothing fits
+  unsigned free_set;  // physical axes still free, as bits
 } tsr_stuck;
 
 // Whole physical axes only; false when stuck.
 bool tsr_torus_assign_whole(const int64_t *dims, int dim_count, const int64_t *shape, int rank,
                             tsr_assignment *out_assignment, tsr_stuck *out_stuck);
-// Physical axes may be split. The products must be equal; then there is always an answer.
+// Physical axes may be split. The products must be equal; then a solution always exists.
 void tsr_torus_assign_split(const int64_t *dims, int dim_count, const int64_t *shape, int rank,
                             tsr_assignment *out_assignment);
-// Assigns, and on failure says which mesh shapes near this one would have fitted.
+// Assigns; an error names near mesh shapes that fit.
 TSR_MUST_USE tsr_status tsr_torus_assign(const tsr_torus *torus, const int64_t *shape, int rank,
                                          bool split, tsr_assignment *out_assignment);
-// Puts each device where the assignment says.
+// Places each device by the assignment.
 TSR_MUST_USE tsr_status tsr_torus_place(const tsr_torus *torus, const tsr_device_list *list,
                                         const int64_t *shape, int rank,
                                         const tsr_assignment *assignment, int64_t *out_ids);
 
 // ---- the builder ----
 
-// Room for the ids of a mesh whose sizes were checked.
+// Allocates the ids of a mesh with checked sizes.
 TSR_MUST_USE tsr_status tsr_device_array_init(tsr_device_array *array, const int64_t *dims,
                                               int rank);
-// Names, sizes and types for an array's axes.
+// A mesh of these axes over the array.
 TSR_MUST_USE tsr_status tsr_mesh_over_array(const tsr_topology *topology,
                                             const tsr_device_array *array, const tsr_axis *axes,
                                             tsr_mesh **out_mesh);
 tsr_device_list tsr_device_list_of(const tsr_topology *topology);
-// create_device_mesh for a list in two steps: the checks, and the ids in the order of the mesh.
+// create_device_mesh for a list in two steps: checks, then ids in mesh order.
 TSR_MUST_USE tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_count);
 TSR_MUST_USE tsr_status tsr_jax_arrange(const tsr_device_list *list, const int64_t *shape, int rank,
                                         const tsr_jax_mesh_options *options, int64_t *out_ids,

@@ -1,9 +1,9 @@
-// A TPU slice as a box of coordinates, and the move of its devices into a mesh.
+// A TPU slice as a box of coordinates, and the placement of its devices in a mesh.
 //
-// The move needs no transposed copies. A physical axis is cut into digits, one per logical axis,
-// and each digit has a fixed stride in the mesh; so what a coordinate adds to the position of its
-// device depends on that coordinate alone. One small table per axis holds it, and a device's place
-// is the sum of four look-ups.
+// The placement needs no transposed copies. A physical axis is split into digits, one per logical
+// axis, and each digit has a fixed stride in the mesh. So the contribution of a coordinate to a
+// device's position depends on that coordinate alone. One small table per axis holds it; a position
+// is the sum of four lookups.
 #include <stdlib.h>
 
 #include "mesh/jax.h"
@@ -56,7 +56,7 @@ static tsr_status check_size(const tsr_torus *torus, const tsr_device_list *list
                   (long long)torus->sizes[TSR_FIELD_CORE]);
 }
 
-// Chooses the axes: x, y, z, and the cores where this kind has an axis of them.
+// Chooses the axes: x, y, z, and the cores if the kind has such an axis.
 static tsr_status choose_axes(tsr_torus *torus, const tsr_device_list *list) {
   const tsr_core_axis cores = list->kind->core_axis;
   const bool has_core_axis =
@@ -76,8 +76,7 @@ static tsr_status choose_axes(tsr_torus *torus, const tsr_device_list *list) {
   return NULL;
 }
 
-// The box has as many places as there are devices, so it has a hole exactly when a place is taken
-// twice.
+// The box has as many places as devices, so it has a hole exactly if a place is taken twice.
 static tsr_status check_places_differ(const tsr_torus *torus, const tsr_device_list *list) {
   uint64_t *taken = calloc((size_t)list->count / 64 + 1, sizeof *taken);
   if (!taken) return tsr_fail(NO_MEMORY, "the places of %lld devices", (long long)list->count);
@@ -108,21 +107,16 @@ tsr_status tsr_torus_init(tsr_torus *torus, const tsr_device_list *list) {
 
 // ---- contiguous submeshes ----
 
-// The only slices and mesh shapes (sizes 1 left out) for which an order of the physical axes is
-// known that leaves every host a contiguous part.
-// clang-format off
+// The only slices and mesh shapes (without sizes 1) with a known order of the physical axes in
+// which every host holds a contiguous block.
 static const struct contiguous {
   int64_t torus[3], shape[2];
   int axes[3];
 } contiguous[] = {
-    {{2, 2, 1},   {2, 2},   {0, 1, 2}},
-    {{2, 2, 4},   {4, 4},   {0, 1, 2}},
-    {{4, 4, 4},   {16, 4},  {0, 2, 1}},
-    {{4, 8, 8},   {64, 4},  {0, 2, 1}},
-    {{4, 8, 8},   {4, 64},  {0, 2, 1}},
-    {{8, 8, 8},   {64, 8},  {0, 2, 1}},
-    {{8, 16, 16}, {256, 8}, {0, 2, 1}},
-    {{8, 16, 16}, {8, 256}, {0, 2, 1}},
+    {{2, 2, 1}, {2, 2}, {0, 1, 2}},     {{2, 2, 4}, {4, 4}, {0, 1, 2}},
+    {{4, 4, 4}, {16, 4}, {0, 2, 1}},    {{4, 8, 8}, {64, 4}, {0, 2, 1}},
+    {{4, 8, 8}, {4, 64}, {0, 2, 1}},    {{8, 8, 8}, {64, 8}, {0, 2, 1}},
+    {{8, 16, 16}, {256, 8}, {0, 2, 1}}, {{8, 16, 16}, {8, 256}, {0, 2, 1}},
 };
 // clang-format on
 enum { CONTIGUOUS_COUNT = sizeof contiguous / sizeof *contiguous };
@@ -170,9 +164,9 @@ tsr_status tsr_torus_make_contiguous(tsr_torus *torus, const int64_t *shape, int
 
 // ---- placing ----
 
-// Fills `table` with what each coordinate of a physical axis adds to the position in the mesh. The
-// axis is cut as its row of the assignment says, the last logical axis fastest; `weights` has the
-// stride of each cut.
+// Fills `table` with the contribution of each coordinate of a physical axis to the position in the
+// mesh. `cuts` is the axis's row of the assignment, the last logical axis fastest; `weights` has
+// the strides.
 static void fill_table(const int64_t *cuts, const int64_t *weights, int rank, int64_t *table) {
   int64_t filled = 1;
   table[0] = 0;
@@ -199,8 +193,8 @@ tsr_status tsr_torus_place(const tsr_torus *torus, const tsr_device_list *list,
   tsr_nd mesh = tsr_nd_rows(shape, rank);
   int64_t *weights = mesh.strides;
   for (int axis = torus->rank - 1; axis >= 0; axis--) {
-    fill_table(assignment->parts[axis], weights, rank, tables[torus->fields[axis]]);
-    for (int l = 0; l < rank; l++) weights[l] *= assignment->parts[axis][l];
+    fill_table(assignment->factors[axis], weights, rank, tables[torus->fields[axis]]);
+    for (int l = 0; l < rank; l++) weights[l] *= assignment->factors[axis][l];
   }
   for (int64_t i = 0; i < list->count; i++) {
     const tsr_device *device = &list->devices[i];

@@ -1,8 +1,8 @@
 // create_hybrid_device_mesh: granules (slices, or processes) on a slow network outside, devices on
 // a fast one inside.
 //
-// Devices are put together by granule, each granule is arranged like a machine of its own, and its
-// block goes to the granule's place in the outer mesh: axis k of the result is outer k by inner k.
+// Devices are grouped by granule, each granule is arranged like a machine, and its block goes to
+// the granule's place in the outer mesh: axis k has size outer k times inner k.
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -79,7 +79,7 @@ static tsr_status list_members(const tsr_device_list *list, bool by_process,
   return NULL;
 }
 
-// Finds the granules, sorted by key or in the order of their first devices.
+// Groups devices by granule; granules are sorted by key or by their first device.
 static tsr_status group(const tsr_device_list *list, const tsr_jax_mesh_options *options,
                         workspace *work) {
   TSR_TRY(list_members(list, options->process_is_granule, work->members));
@@ -109,7 +109,7 @@ static tsr_status check_outer(const int64_t *dcn, int rank, int64_t granule_coun
                   (long long)granule_count, granule_count == 1 ? one : many);
 }
 
-// Arranges every granule on its own; afterwards all are known to have the same number of devices.
+// Arranges every granule; all then have the same number of devices.
 static tsr_status arrange_granules(const tsr_device_list *list, const int64_t *shape, int rank,
                                    const tsr_jax_mesh_options *options, workspace *work) {
   for (int64_t g = 0; g < work->granule_count; g++) {

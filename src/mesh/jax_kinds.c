@@ -1,10 +1,10 @@
-// What is known of each kind of TPU: for small slices an order of the devices that closes to a ring
-// on its board, which beats anything the search over physical axes would find.
+// Fixed device orders for each kind of TPU. On small slices an order that closes to a ring on the
+// board beats any assignment of physical axes.
 //
-// A rule says for which slices it holds and gives the order of one group of devices; the order is
-// repeated group after group. These tables restate measured behaviour of JAX, odd corners included
-// (docs/compatibility.md lists them): bounds are counted from coordinate zero, and the rule for
-// eight v5e devices does not look at the shape of the slice.
+// A rule holds for some slices and gives the order of one group of devices, which repeats group
+// after group. The tables reproduce JAX's behaviour, odd cases included (docs/compatibility.md
+// lists them): bounds count from coordinate zero, and the rule for eight v5e devices ignores the
+// shape of the slice.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@ enum { LARGEST_GROUP = 16 };
 
 typedef struct tsr_kind_rule {
   int step, most;     // holds for multiples of `step` devices, up to `most`
-  int bounds[3];      // wanted bounds of the slice; 0 = any
-  int64_t last_axis;  // wanted size of the last mesh axis; 0 = any
+  int bounds[3];      // required bounds of the slice; 0 = any
+  int64_t last_axis;  // required size of the last mesh axis; 0 = any
   bool one_axis;      // only when a single mesh axis holds all devices
   bool flat_box;      // only when the box is at most 2 wide in x and y
   bool by_place;      // order counts devices by (z, y, x) instead of as listed
@@ -81,12 +81,12 @@ const tsr_jax_kind *tsr_jax_kind_find(const char *name) {
   return &any_kind;
 }
 
-// Coordinates as rules see them: a device without any stands at the origin.
+// Coordinates for rules: a device without any is at the origin.
 static int64_t coordinate(const tsr_device *device, int axis) {
   return device->has_coords ? device->coords[axis] : 0;
 }
 
-// Negative, zero or positive as `a` is before, at or after `b`, comparing the axes in this order.
+// Compares two places by these axes, in this order.
 static int compare_places(const tsr_device *a, const tsr_device *b, const int axes[3]) {
   for (int i = 0; i < 3; i++) {
     const int64_t x = coordinate(a, axes[i]), y = coordinate(b, axes[i]);
@@ -95,7 +95,7 @@ static int compare_places(const tsr_device *a, const tsr_device *b, const int ax
   return 0;
 }
 
-// The greatest coordinate in (x, y, z) order decides all three bounds.
+// The greatest place in (x, y, z) order gives all three bounds.
 static bool has_bounds(const tsr_device_list *list, const int bounds[3]) {
   if (!bounds[0]) return true;
   const tsr_device *greatest = &list->devices[0];
@@ -125,8 +125,8 @@ static tsr_status rule_holds(const tsr_kind_rule *rule, const tsr_device_list *l
   return NULL;
 }
 
-// Positions of the devices by (z, y, x); equal places stay as listed. Rules that want this have at
-// most LARGEST_GROUP devices.
+// Positions of the devices by (z, y, x), stable. Rules that use it have at most LARGEST_GROUP
+// devices.
 static void sort_by_place(const tsr_device_list *list, int64_t out_positions[LARGEST_GROUP]) {
   for (int64_t i = 0; i < list->count; i++) {
     int64_t at = i;
@@ -139,7 +139,7 @@ static void sort_by_place(const tsr_device_list *list, int64_t out_positions[LAR
   }
 }
 
-// The position in the list of the device that comes at `index` by this rule.
+// The list position of the device at `index` of this rule's order.
 static int64_t ordered_position(const tsr_kind_rule *rule, const int64_t *by_place, int64_t index) {
   const int rung = rule->order[index % rule->group];
   return rule->by_place ? by_place[rung] : index - index % rule->group + rung;

@@ -1,8 +1,8 @@
 // make_mesh: a mesh with names over some devices of a machine.
 //
-// JAX takes the first ones as listed, and fails when those do not form a box. The other function
-// then chooses a box: on a slice that is itself a full box every box that is small enough exists,
-// so only its sizes matter, and the low corner is as good as any place.
+// JAX takes the first devices of the list, and fails if these form no box. tsr_jax_make_mesh_in_box
+// then chooses a box. In a slice that is a full box every smaller box exists, so only its sizes
+// matter, and the low corner is as good as any place.
 #include <stdlib.h>
 
 #include "base/room.h"
@@ -82,12 +82,12 @@ tsr_status tsr_jax_make_mesh(const tsr_topology *topology, const tsr_axis *axes,
 
 // ---- a box of devices ----
 
-// A box with the wanted number of devices, and what it is judged by.
+// A box with the required number of devices, and its criteria.
 typedef struct sub_box {
   int64_t sizes[TSR_FIELD_COUNT];
   bool fits;              // the mesh can be assigned to it
-  int64_t whole_product;  // of the torus axes it takes whole, whose rings it keeps
-  int64_t extent;         // sum of the sizes: less is more compact
+  int64_t whole_product;  // of the torus axes it spans, whose rings it keeps
+  int64_t extent;         // sum of the sizes; smaller is more compact
 } sub_box;
 
 static void judge(const mesh_request *request, const tsr_torus *torus, sub_box *box) {
@@ -110,7 +110,7 @@ static bool is_better(const sub_box *a, const sub_box *b) {
   return a->extent < b->extent;
 }
 
-// The best box; false when no box has this number of devices.
+// The best box; false if no box has this number of devices.
 static bool choose_box(const mesh_request *request, const tsr_torus *torus, sub_box *out_box) {
   bool found = false;
   for (int64_t x = 1; x <= torus->sizes[TSR_FIELD_X]; x++) {

@@ -1,9 +1,9 @@
 // JAX's mesh builders: create_device_mesh, create_hybrid_device_mesh and make_mesh.
 //
-// A mesh is fitted in one of three ways: by a fixed order known for the kind of device, by
-// assigning the axes of a TPU torus to those of the mesh, or, where nothing is known of the wiring,
-// by taking devices in order. Everything works on lists of devices, so that a granule of a hybrid
-// mesh or the first few devices of a machine are arranged like a whole one.
+// Three ways to arrange devices: a fixed order of the kind, an assignment of the axes of a TPU
+// torus to those of the mesh, or list order if the wiring is unknown. All work on lists of devices,
+// so a granule of a hybrid mesh or the first devices of a machine are arranged like a whole
+// machine.
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ tsr_status tsr_jax_check_shape(const int64_t *shape, int rank, int64_t device_co
 
 // ---- arranging a list ----
 
-// GPUs by id, since runtimes list them by process; others, or on request, as listed.
+// GPUs by id, since runtimes list them by process; others as listed.
 static void arrange_in_order(const tsr_device_list *list, bool as_listed, int64_t *out_ids) {
   bool sorted = true;
   for (int64_t i = 0; i < list->count; i++) {
@@ -71,7 +71,7 @@ static tsr_status arrange_on_torus(const tsr_device_list *list, const int64_t *s
   const bool split = options->allow_split_physical_axes;
   tsr_assignment assignment;
   TSR_TRY(tsr_torus_assign(&torus, shape, rank, split, &assignment));
-  memcpy(out_reason->assignment, assignment.parts, sizeof assignment.parts);
+  memcpy(out_reason->assignment, assignment.factors, sizeof assignment.factors);
   return tsr_torus_place(&torus, list, shape, rank, &assignment, out_ids);
 }
 

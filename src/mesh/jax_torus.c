@@ -1,15 +1,15 @@
-// Which physical axes of a torus serve which logical axes of a mesh.
+// The assignment of the physical axes of a torus to the logical axes of a mesh.
 //
-// Logical axes are served from last to first, since the last talks most. First choice: whole
-// physical axes, as many as possible, for more links. Where no set of them multiplies to the wanted
-// size, and splitting is allowed, everything is done again with axes cut into factors.
+// Logical axes are assigned from last to first, since the last communicates most. First choice:
+// whole physical axes, as many as possible, for more links. If no set of them has the required
+// product and splitting is allowed, all axes are assigned again by factors.
 //
-// The best split is computed, not searched. JAX weighs every way to spread the prime factors of a
-// size over the physical axes, and prefers, in order: a greater product of axes taken whole, more
-// such axes, a greater product on axes already partly taken, and the lexicographically greatest
-// tuple. Once the set of whole axes is chosen (at most 16 sets), the rest is greedy: the most that
-// an axis can take of a remaining size is their greatest common divisor, each prime independent of
-// the others; so the partly taken axes take what they can, in order, and then the untouched ones.
+// The best split is computed, not searched. JAX considers every distribution of the prime factors
+// of a size over the physical axes, and prefers, in order: a greater product of whole axes, more
+// whole axes, a greater product on axes already in use, and the lexicographically greatest tuple.
+// With the set of whole axes fixed (at most 16 sets), the rest is greedy: the largest factor an
+// axis can take of the remaining size is their greatest common divisor, each prime independent of
+// the others. So axes in use take what they can, in order, and then the unused ones.
 #include <assert.h>
 #include <string.h>
 
@@ -23,16 +23,16 @@ static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }
 
 static void fill_with_ones(tsr_assignment *assignment) {
   for (int axis = 0; axis < TSR_FIELD_COUNT; axis++)
-    for (int l = 0; l < TSR_MAX_AXES; l++) assignment->parts[axis][l] = 1;
+    for (int l = 0; l < TSR_MAX_AXES; l++) assignment->factors[axis][l] = 1;
 }
 
 // ---- whole axes ----
 
-// Of the sets of free axes whose product is `size`: the one with most axes, and among those the
-// first in lexicographic order. 0 when there is none.
+// Of the sets of free axes with product `size`: the one with most axes, then the first in
+// lexicographic order. 0 = none.
 //
-// Sets of equal length are in lexicographic order when axis 0 is taken as the highest bit and the
-// numbers descend.
+// Sets of equal length are in lexicographic order if axis 0 is the highest bit and the numbers
+// descend.
 static unsigned choose_whole_axes(const int64_t *dims, int dim_count, unsigned free_set,
                                   int64_t size) {
   unsigned best = 0;
@@ -61,7 +61,7 @@ bool tsr_torus_assign_whole(const int64_t *dims, int dim_count, const int64_t *s
       return false;
     }
     for (int axis = 0; axis < dim_count; axis++)
-      if (has_axis(set, axis)) out_assignment->parts[axis][l] = dims[axis];
+      if (has_axis(set, axis)) out_assignment->factors[axis][l] = dims[axis];
     free_set &= ~set;
   }
   return true;
@@ -69,35 +69,35 @@ bool tsr_torus_assign_whole(const int64_t *dims, int dim_count, const int64_t *s
 
 // ---- split axes ----
 
-// A way to serve one logical axis, and what it is judged by.
+// Factors for one logical axis, and their criteria.
 typedef struct axis_share {
-  int64_t parts[TSR_FIELD_COUNT];
+  int64_t factors[TSR_FIELD_COUNT];
   int64_t whole_product, shared_product;
   int whole_count;
 } axis_share;
 
-// The torus as the axes served so far left it.
+// The torus after the axes assigned so far.
 typedef struct progress {
   int dim_count;
   const int64_t *dims;
-  int64_t taken[TSR_FIELD_COUNT];  // product of the parts given away
+  int64_t taken[TSR_FIELD_COUNT];  // product of the factors taken
 } progress;
 
-// Spreads `size` with the axes of `whole` taken whole; false if that cannot be.
+// Distributes `size`, with the axes of `whole` taken whole; false if impossible.
 static bool spread(const progress *done, unsigned whole, int64_t size, axis_share *out_share) {
   int64_t rest = size;
   for (int axis = 0; axis < done->dim_count; axis++) {
     if (!has_axis(whole, axis)) continue;
     if (done->taken[axis] != 1 || rest % done->dims[axis]) return false;
-    out_share->parts[axis] = done->dims[axis];
+    out_share->factors[axis] = done->dims[axis];
     rest /= done->dims[axis];
   }
   for (int untouched = 0; untouched <= 1; untouched++) {
     for (int axis = 0; axis < done->dim_count; axis++) {
       if (has_axis(whole, axis) || (done->taken[axis] == 1) != untouched) continue;
-      const int64_t part = tsr_gcd(done->dims[axis] / done->taken[axis], rest);
-      out_share->parts[axis] = part;
-      rest /= part;
+      const int64_t factor = tsr_gcd(done->dims[axis] / done->taken[axis], rest);
+      out_share->factors[axis] = factor;
+      rest /= factor;
     }
   }
   return rest == 1;
@@ -107,12 +107,12 @@ static void judge(const progress *done, axis_share *way) {
   way->whole_product = way->shared_product = 1;
   way->whole_count = 0;
   for (int axis = 0; axis < done->dim_count; axis++) {
-    const int64_t part = way->parts[axis];
-    if (part > 1 && part == done->dims[axis]) {
-      way->whole_product *= part;
+    const int64_t factor = way->factors[axis];
+    if (factor > 1 && factor == done->dims[axis]) {
+      way->whole_product *= factor;
       way->whole_count++;
     }
-    if (done->taken[axis] > 1) way->shared_product *= part;
+    if (done->taken[axis] > 1) way->shared_product *= factor;
   }
 }
 
@@ -121,7 +121,7 @@ static bool is_better(const axis_share *a, const axis_share *b, int dim_count) {
   if (a->whole_count != b->whole_count) return a->whole_count > b->whole_count;
   if (a->shared_product != b->shared_product) return a->shared_product > b->shared_product;
   for (int axis = 0; axis < dim_count; axis++)
-    if (a->parts[axis] != b->parts[axis]) return a->parts[axis] > b->parts[axis];
+    if (a->factors[axis] != b->factors[axis]) return a->factors[axis] > b->factors[axis];
   return false;
 }
 
@@ -140,8 +140,8 @@ void tsr_torus_assign_split(const int64_t *dims, int dim_count, const int64_t *s
     }
     assert(found);
     for (int axis = 0; axis < dim_count; axis++) {
-      out_assignment->parts[axis][l] = best.parts[axis];
-      done.taken[axis] *= best.parts[axis];
+      out_assignment->factors[axis][l] = best.factors[axis];
+      done.taken[axis] *= best.factors[axis];
     }
   }
 }
@@ -181,7 +181,7 @@ static void consider(advice_list *advice, const tsr_torus *torus, const int64_t 
   int at = advice->count;
   while (at > 0 && advice->best[at - 1].distance > distance) at--;
   if (at == ADVICE_COUNT || is_known(advice, candidate, rank)) return;
-  // Serving axes one after the other may get stuck even on a shape that could be served.
+  // Assigning axes one after the other may fail on a shape that has an assignment.
   tsr_assignment unused;
   tsr_stuck stuck;
   if (!tsr_torus_assign_whole(torus->dims, torus->rank, candidate, rank, &unused, &stuck)) return;

@@ -1,10 +1,8 @@
-// A mesh is one block, so one free undoes it: the struct, its axes, then, only when the devices are
-// not simply 0, 1, 2, ..., their ids and a table from id to position, and last the bytes of the
-// names.
+// A mesh is one block, freed at once: the struct, its axes, the bytes of their names, and, unless
+// the devices are 0, 1, 2, ..., their ids and a table from id to position.
 //
-// The table is open addressing over positions (key and value in one: the key of position p is
-// devices[p]), at most half full, so that finding a device costs a probe or two whatever the ids
-// are. Building it finds repeated devices for free.
+// The table is open addressing over positions (the key of position p is devices[p]), at most half
+// full, so finding a device costs a probe or two. Building it finds repeated devices.
 #include "mesh/mesh.h"
 
 #include <assert.h>
@@ -71,7 +69,7 @@ static tsr_status check_sizes(const tsr_axis *axes, int axis_count) {
   return NULL;
 }
 
-// The number of devices the caller named, or 0 when only the axes tell it.
+// The number of devices if the caller gave it; 0 = the axes determine it.
 static int64_t known_device_count(const tsr_mesh_desc *desc) {
   if (desc->device_count) return desc->device_count;
   for (int i = 0; i < desc->axis_count; i++)
@@ -80,7 +78,7 @@ static int64_t known_device_count(const tsr_mesh_desc *desc) {
   return 0;
 }
 
-// Copies the axes to `axes` with all sizes known, and finds the number of devices.
+// Copies the axes with all sizes known, and counts the devices.
 static tsr_status resolve_axes(const tsr_mesh_desc *desc, tsr_axis *axes, int64_t *out_count) {
   TSR_TRY(tsr_list_check(desc->axes, desc->axis_count, "axes"));
   TSR_TRY(check_axes(desc->axes, desc->axis_count));
@@ -113,7 +111,7 @@ static uint64_t slot_count_for(int64_t devices) {
   return slots;
 }
 
-// `ids` NULL means 0, 1, 2, ...; the names' bytes come after everything else.
+// `ids` NULL = 0, 1, 2, ...; names come last.
 static tsr_mesh *allocate(const tsr_axis *axes, int axis_count, int64_t count, const int64_t *ids) {
   const size_t axes_bytes = sizeof *axes * (size_t)axis_count;
   const uint64_t slots = ids ? slot_count_for(count) : 0;
@@ -147,7 +145,7 @@ static tsr_mesh *allocate(const tsr_axis *axes, int axis_count, int64_t count, c
   return mesh;
 }
 
-// Spreads ids that lie close together over the table (the finisher of SplitMix64).
+// Spreads neighbouring ids over the table (the finisher of SplitMix64).
 static uint64_t mix(int64_t id) {
   uint64_t z = (uint64_t)id + 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-// Axes by name: finding them, their types, and how messages show them.
+// Axes by name: lookup, types, and their text in messages.
 #include "mesh/mesh.h"
 
 #include <string.h>
@@ -139,7 +139,7 @@ tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position, const cha
   if (position < 0 || position >= tsr_mesh_device_count(mesh))
     return tsr_fail(INDEX_OUT_OF_RANGE, "position %lld in a mesh of %lld devices",
                     (long long)position, (long long)tsr_mesh_device_count(mesh));
-  // The index stays below the size of the axes, so checking that for overflow is enough.
+  // The index is below the product of the sizes, whose overflow is checked.
   int64_t size = 0, index = 0, coords[TSR_MAX_AXES];
   TSR_TRY(tsr_mesh_axes_size(mesh, names, name_count, &size));
   tsr_mesh_coords(mesh, position, coords);

@@ -1,12 +1,12 @@
-// What communication along the axes of a mesh costs: the alpha-beta model on rings.
+// The cost of communication along the axes of a mesh: the alpha-beta model on rings.
 //
-// Each axis cuts the mesh into groups (all devices that differ in that coordinate only). A ring
-// algorithm talks between neighbours, so the farthest neighbours of any group set the pace. On a
-// torus, neighbours h hops apart keep h links busy, which all groups pay together: bandwidth falls
-// to 1/h. A group that closes to a ring of the torus can send both ways at once.
+// Each axis divides the mesh into groups (devices that differ in that coordinate only). Ring
+// algorithms communicate between neighbours, so the farthest neighbours of any group set the pace.
+// On a torus, neighbours h hops apart occupy h links, which the groups share: bandwidth falls to
+// 1/h. A group that closes to a ring of the torus can send both ways at once.
 //
-// A collective over axes of different levels is done level by level, such that the slow links carry
-// the small messages: scatter from fast to slow, gather from slow to fast.
+// A collective over axes of different levels runs level by level, so that slow links carry small
+// messages: scatter from fast to slow, gather from slow to fast.
 #include "mesh/mesh_cost.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 tsr_axis_cost tsr_axis_cost_of(const tsr_topology *topology, int64_t size, const tsr_steps *steps) {
   tsr_axis_cost cost = {.level = steps->level, .link = *tsr_topology_link(topology, steps->level)};
   if (size == 1) return (tsr_axis_cost){.level = TSR_LEVEL_SELF};
-  // Devices of one chip or host reach each other alike, so they always close.
+  // Devices of one chip or host are all neighbours, so they always close to a ring.
   cost.ring = cost.level == TSR_LEVEL_CHIP || cost.level == TSR_LEVEL_HOST ||
               (cost.level == TSR_LEVEL_ICI && steps->closes && size > 2);
   if (cost.level == TSR_LEVEL_ICI) {
@@ -54,7 +54,7 @@ static void add_group(const tsr_topology *topology, const int64_t *places, int64
   worsen(worst, group.level, group.hops);
 }
 
-// Where each device of the mesh is in the topology's list; NULL without memory.
+// The list position of each device in the topology; NULL = out of memory.
 static int64_t *list_places(const tsr_mesh *mesh) {
   const tsr_topology *topology = tsr_mesh_topology(mesh);
   const int64_t count = tsr_mesh_device_count(mesh);
@@ -64,7 +64,7 @@ static int64_t *list_places(const tsr_mesh *mesh) {
   return places;
 }
 
-// Of the groups whose members are `stride` positions apart: an axis, or a part of one.
+// The cost of groups whose members are `stride` positions apart: an axis or a sub-axis.
 static tsr_axis_cost cost_of_digit(const tsr_mesh *mesh, const int64_t *places, int64_t stride,
                                    int64_t size) {
   const tsr_topology *topology = tsr_mesh_topology(mesh);
@@ -80,7 +80,7 @@ static tsr_axis_cost cost_of_axis(const tsr_mesh *mesh, const int64_t *places, i
                        tsr_mesh_axis_at(mesh, axis)->size);
 }
 
-// The places of a mesh that has costs, to be freed.
+// The positions above, for a mesh with a topology; free() them.
 static tsr_status find_places(const tsr_mesh *mesh, int64_t **out_places) {
   if (!tsr_mesh_topology(mesh))
     return tsr_fail(BAD_ARGUMENT, "a mesh without a topology has no costs");
@@ -139,7 +139,7 @@ double tsr_collective_seconds(tsr_collective op, int64_t count, const tsr_link *
   }
 }
 
-// The devices of a collective that one level joins, at the pace of its slowest axis.
+// One level of a collective: its devices, at the pace of its slowest axis.
 typedef struct level_stage {
   int64_t count;
   tsr_link link;
@@ -158,7 +158,7 @@ static void collect_stages(const tsr_axis_cost *costs, const int64_t *sizes, int
   }
 }
 
-// From slow to fast, each level gathering what the slower ones brought.
+// From slow to fast; each level gathers the results of the slower ones.
 static double staged_gather(const level_stage *stages, double bytes) {
   double seconds = 0;
   for (int level = TSR_LEVEL_COUNT - 1; level >= 0; level--) {
@@ -169,7 +169,7 @@ static double staged_gather(const level_stage *stages, double bytes) {
   return seconds;
 }
 
-// From fast to slow, each level passing on its part only; `*out_bytes` is what is left of it.
+// From fast to slow; each level passes on only its share. `*out_bytes` is what remains.
 static double staged_scatter(const level_stage *stages, double bytes, double *out_bytes) {
   double seconds = 0;
   for (int level = 0; level < TSR_LEVEL_COUNT; level++) {

@@ -1,5 +1,5 @@
 // Groups of devices along axes. A position is a number in a mixed radix, and an axis one of its
-// digits: a group starts where the digits in question are 0 and counts through them.
+// digits: a group starts where its digits are 0 and counts through them.
 #include <stdlib.h>
 
 #include "base/room.h"
@@ -28,7 +28,7 @@ static bool starts_group(int64_t position, const int64_t *strides, const int64_t
   return true;
 }
 
-// How far member `index` is from the first of its group.
+// The distance of member `index` from the first of its group.
 static int64_t member_offset(int64_t index, const int64_t *strides, const int64_t *sizes,
                              int count) {
   int64_t offset = 0;

@@ -1,5 +1,5 @@
-// Meshes, for other rooms: JSON, axes and devices by name and by process, and the current mesh,
-// beside what tessera/mesh.h and tessera/engine/mesh.h offer.
+// Meshes, for other rooms: JSON, axes and devices, and the current mesh, beyond tessera/mesh.h and
+// tessera/engine/mesh.h.
 #ifndef TESSERA_MESH_MESH_INTERNAL_H
 #define TESSERA_MESH_MESH_INTERNAL_H
 
@@ -12,8 +12,8 @@
 #include "tessera/status.h"
 #include "tessera/topology.h"
 
-// {"axes": [["data", 4], ...], "types": [...], "devices": [...], "abstract": true}; all but the
-// axes only where they differ from auto, from 0, 1, 2, ..., and from false.
+// {"axes": [["data", 4], ...], "types": [...], "devices": [...], "abstract": true}; members with
+// default values are left out.
 TSR_MUST_USE tsr_status tsr_mesh_from_json(const tsr_json *value, const tsr_topology *topology,
                                            tsr_mesh **out_mesh);
 void tsr_mesh_to_json(const tsr_mesh *mesh, tsr_json_writer *writer);
@@ -24,17 +24,17 @@ uint64_t tsr_mesh_hash(const tsr_mesh *mesh);
 
 const char *tsr_axis_type_name(tsr_axis_type type);  // "auto"
 TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out_type);
-// Names, sizes and types side by side, as axes. They must be equally many; `types` may be NULL for
-// all auto. `out_axes` has room for TSR_MAX_AXES and borrows the names.
+// Makes axes from names, sizes and types, which must be equally many; `types` NULL = all auto.
+// `out_axes` has TSR_MAX_AXES elements and borrows the names.
 TSR_MUST_USE tsr_status tsr_axes_zip(const char *const *names, int name_count, const int64_t *sizes,
                                      int size_count, const tsr_axis_type *types, int type_count,
                                      tsr_axis *out_axes);
-// Product of the sizes of the named axes: get_axes_size_in_mesh and get_mesh_axis_size. An empty
-// list gives 1, a name given twice counts twice.
+// The product of the sizes of the named axes: get_axes_size_in_mesh and get_mesh_axis_size. An
+// empty list gives 1; a repeated name counts twice.
 TSR_MUST_USE tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names,
                                            int name_count, int64_t *out_size);
-// Index of a position within the named axes, first name most significant; an empty list gives 0:
-// get_submesh_device_index.
+// The index of a position within the named axes, first name most significant; an empty list gives
+// 0: get_submesh_device_index.
 TSR_MUST_USE tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position,
                                             const char *const *names, int name_count,
                                             int64_t *out_index);
@@ -45,9 +45,9 @@ bool tsr_mesh_is_abstract(const tsr_mesh *mesh);
 const int64_t *tsr_mesh_device_list(const tsr_mesh *mesh);  // NULL = 0, 1, 2, ...
 int64_t tsr_mesh_process_count(const tsr_mesh *mesh);       // highest process + 1
 
-// The smallest box of the mesh that holds all devices of `process`: its low corner and sizes, one
-// per axis. Fails with process_not_in_mesh when there is none, and with local_devices_not_a_subcube
-// when the box holds another process's device.
+// The smallest box of the mesh with all devices of `process`: its low corner and sizes, one per
+// axis. Fails with process_not_in_mesh if there is none, and with local_devices_not_a_subcube if
+// the box contains a device of another process.
 TSR_MUST_USE tsr_status tsr_mesh_local_box(const tsr_mesh *mesh, int64_t process, int64_t *out_low,
                                            int64_t *out_sizes);
 // That box as a mesh of its own.
@@ -55,19 +55,18 @@ TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process, ts
 
 // ---- new meshes from old ones ----
 
-// One axis becomes several, with the types of `parts`; one size may be -1.
+// One axis becomes several, with the types of `pieces`; one size may be -1.
 TSR_MUST_USE tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis,
-                                           const tsr_axis *parts, int part_count,
+                                           const tsr_axis *pieces, int piece_count,
                                            tsr_mesh **out_mesh);
 // Only the axes, no devices.
 TSR_MUST_USE tsr_status tsr_mesh_abstract(const tsr_mesh *mesh, tsr_mesh **out_mesh);
 
 // ---- the current mesh (tsr_mesh_enter of tessera/compat/jax_mesh.h) ----
 
-// tsr_mesh_current, but failing where there is none.
+// tsr_mesh_current; an error if there is none.
 TSR_MUST_USE tsr_status tsr_mesh_require(const tsr_mesh **out_mesh);
-// names_in_current_mesh: whether the current mesh has them all. No names: true, even without a
-// mesh.
+// names_in_current_mesh: whether the current mesh has them all; true for no names.
 bool tsr_mesh_current_has(const char *const *names, int name_count);
 // global_mesh_defined.
 bool tsr_mesh_is_current(void);

@@ -1,5 +1,5 @@
-// Elements are walked like an odometer: the last axis in a plain loop, the others by adding
-// and taking back strides, so that no element costs a division.
+// Elements are visited like an odometer: the last axis in a plain loop, the others by adding and
+// subtracting strides, so no element costs a division.
 #include "mesh/nd.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ int64_t tsr_nd_count(const tsr_nd *view) {
   return count;
 }
 
-// A walk over the rows of a view.
+// An iterator over the rows of a view.
 typedef struct row_walk {
   int64_t digits[TSR_ND_MAX];
   int64_t at;           // of the row's first element

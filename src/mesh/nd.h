@@ -1,5 +1,5 @@
-// Views of a row-major array: what numpy calls reshape, transpose and slicing, as arithmetic on
-// strides. Nothing moves until a view is gathered.
+// Views of a row-major array: NumPy's reshape, transpose and slicing as arithmetic on strides.
+// Nothing moves until a view is gathered.
 #ifndef TESSERA_MESH_ND_H
 #define TESSERA_MESH_ND_H
 
@@ -19,14 +19,14 @@ typedef struct tsr_nd {
 
 // A whole row-major array.
 tsr_nd tsr_nd_rows(const int64_t *dims, int rank);
-// Axis `axis` in two: `major` times the rest, which must divide it.
+// Splits an axis in two: `major`, which must divide its size, times the rest.
 void tsr_nd_split(tsr_nd *view, int axis, int64_t major);
 // New axis i is old axis order[i].
 void tsr_nd_transpose(tsr_nd *view, const int *order);
 int64_t tsr_nd_count(const tsr_nd *view);
-// Writes the elements of the view, last axis fastest. `source` NULL stands for 0, 1, 2, ...
+// Writes the elements of the view, last axis fastest. `source` NULL = 0, 1, 2, ...
 void tsr_nd_gather(const tsr_nd *view, const int64_t *source, int64_t *out);
-// The inverse: puts `source`, last axis fastest, where the view says.
+// The inverse: writes `source`, last axis fastest, to the places of the view.
 void tsr_nd_scatter(const tsr_nd *view, const int64_t *source, int64_t *out);
 // The mesh whose device ids are those of `source` (NULL = 0, 1, 2, ...) in the order of the view.
 TSR_MUST_USE tsr_status tsr_mesh_from_view(const tsr_topology *topology, const tsr_axis *axes,

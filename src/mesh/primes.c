@@ -1,13 +1,13 @@
 // Prime factors of any 64-bit size, quickly even when it is the product of two large primes.
 //
-// Small primes go by trial division. What is left is tested with Miller and Rabin's test, exact for
-// 64 bits with the first twelve primes as bases, and taken apart with Pollard's rho, whose cost is
-// the root of the smallest factor: 2^15 steps at worst, where trial division would need 2^31.
+// Small primes are found by trial division. The rest is tested with Miller and Rabin's test, exact
+// for 64 bits with the first twelve primes as bases, and factored with Pollard's rho, whose cost is
+// the root of the smallest factor: 2^15 steps at worst, where trial division needs 2^31.
 #include "base/arithmetic.h"
 #include "mesh/mesh_build_internal.h"
 #include "tessera/status.h"
 
-// Any factor left over after the trial is larger than this.
+// Any factor that remains after trial division is larger.
 #define TRIAL_LIMIT 1024
 
 __extension__ typedef unsigned __int128 wide;
@@ -43,8 +43,8 @@ static bool is_prime(uint64_t n) {
   return true;
 }
 
-// A proper factor of a composite n. The walk x -> x^2 + c falls into a cycle modulo the smallest
-// factor long before it does modulo n; a c for which both happen at once is replaced by the next.
+// A proper factor of a composite n. The sequence x -> x^2 + c enters a cycle modulo the smallest
+// factor long before it does modulo n; if both happen at once, the next c is tried.
 static uint64_t find_factor(uint64_t n) {
   for (uint64_t c = 1;; c++) {
     uint64_t slow = 2, fast = 2, factor = 1;

@@ -1,15 +1,15 @@
-// The best way to lay logical axes on a machine, by trying them.
+// The best assignment of logical axes to a machine, by search.
 //
 // A machine is a grid of physical axes: slices, x, y, z and cores of a torus, or hosts and devices.
-// A layout cuts each physical axis into pieces and gives each piece to a logical axis, whose pieces
-// follow one another from the innermost physical axis outwards. The grid looks the same from each
-// of its places, so the steps between neighbours of one group are those of all groups, and the
-// exact cost of a layout follows from its pieces alone: trying one takes no pass over the devices.
+// A layout divides each physical axis into pieces and gives each piece to a logical axis, whose
+// pieces are ordered from the innermost physical axis outwards. The grid looks the same from each
+// of its places, so all groups have the same steps, and the exact cost of a layout follows from its
+// pieces: a trial needs no pass over the devices.
 //
-// The search is depth first, innermost physical axis first and the axis with most traffic first,
-// and drops a branch when the axes it has finished cost as much as the best layout known. This
-// order makes the first layouts good ones; a limit on the pieces tried bounds the time on machines
-// with very many ways.
+// The search is depth first, innermost physical axis first and the axis with most traffic first. It
+// drops a branch when its finished axes cost as much as the best layout so far. This order finds
+// good layouts early; a limit on the pieces tried bounds the time on machines with very many
+// layouts.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 
 enum { PHYSICAL_MAX = 5 };
 
-// What is between neighbours along a physical axis.
+// The kind of link between neighbours along a physical axis.
 typedef enum physical_role { ROLE_NET, ROLE_TORUS, ROLE_CHIP, ROLE_HOST } physical_role;
 
 typedef struct physical_grid {
@@ -38,7 +38,7 @@ typedef struct physical_grid {
   int64_t dims[PHYSICAL_MAX];  // outermost first
   physical_role roles[PHYSICAL_MAX];
   bool wraps[PHYSICAL_MAX];
-  int64_t low[PHYSICAL_MAX];  // of the coordinate each axis stands for
+  int64_t low[PHYSICAL_MAX];  // of the axis's coordinate
   int64_t *ids;               // row-major, owned
 } physical_grid;
 
@@ -104,7 +104,7 @@ static void find_axes(physical_grid *all, const device_place *places, int64_t co
   add_axis(all, (int64_t)core_high - core_low + 1, ROLE_CHIP, false, core_low);
 }
 
-// Whether sorted places fill the grid: each is where its number in the list says.
+// Whether sorted places fill the grid: each has the coordinates of its index.
 static bool fills(const physical_grid *all, const device_place *places, int64_t count) {
   const int64_t per_block = count / all->dims[0];
   int64_t total = 0;
@@ -149,7 +149,7 @@ static tsr_status machine_init(physical_grid *all, const tsr_topology *topology)
 
 enum { PIECES_MAX = TSR_ND_MAX, TRIES_MAX = 1 << 18 };
 
-// Part of a physical axis, given to a logical one.
+// A factor of a physical axis, given to a logical one.
 typedef struct axis_piece {
   int axis, physical;
   int64_t size, stride;  // places along the physical axis
@@ -157,10 +157,10 @@ typedef struct axis_piece {
 
 typedef struct layout {
   int count;
-  axis_piece pieces[PIECES_MAX];  // as placed: of each physical axis the minor first
+  axis_piece pieces[PIECES_MAX];  // in order of placement: of each physical axis the minor first
 } layout;
 
-// A move on the grid, as the topology would judge it.
+// A step on the grid: its level and hops in the topology.
 typedef struct grid_step {
   tsr_level level;
   int64_t hops;
@@ -192,7 +192,8 @@ static chain chain_of(const layout *tried, int axis) {
   return own;
 }
 
-// The step that carries from the pieces before `carry` to it, or back to the start when it is last.
+// The step from the last place of the pieces before `carry` to the next place of `carry`; or back
+// to the start after all pieces.
 static grid_step step_of(const physical_grid *all, const chain *own, int carry) {
   grid_step sum = {TSR_LEVEL_SELF, 0};
   for (int i = 0; i < carry; i++)
@@ -243,8 +244,8 @@ static double chain_seconds(const layout_search *state, int axis, const chain *o
   return seconds;
 }
 
-// Puts the pieces from `fixed` on in the order that costs least, and tells what the axis then
-// costs. Their order concerns no other axis, so it is settled here and not by the search.
+// Orders the pieces from `fixed` on so that they cost least, and returns the cost of the axis. The
+// order affects no other axis, so the search need not try it.
 static double order_pieces(const layout_search *state, int axis, chain *own, int fixed) {
   if (fixed >= own->count - 1) return chain_seconds(state, axis, own);
   chain best = *own;
@@ -265,7 +266,7 @@ static double order_pieces(const layout_search *state, int axis, chain *own, int
 static void place_pieces(layout_search *state, int physical, int64_t room, int64_t stride,
                          unsigned used, double spent);
 
-// Gives `size` of what is left of a physical axis to `axis` and goes on.
+// Gives `size` of the rest of a physical axis to `axis` and continues.
 static void place_piece(layout_search *state, axis_piece given, int64_t room, unsigned used,
                         double spent) {
   layout *tried = &state->tried;
@@ -299,9 +300,9 @@ static void try_sizes(layout_search *state, axis_piece given, int64_t most, int6
   }
 }
 
-// Places the rest of a physical axis, then the axes outside it. An axis gets at most one piece of
-// each physical axis, since two would only be a worse one. Taking the largest common divisor leaves
-// nothing in common, so the first descent never gets stuck.
+// Distributes the rest of a physical axis, then the axes outside it. An axis gets at most one piece
+// of each physical axis, since two would only be a worse one. Taking the greatest common divisor
+// leaves coprime rests, so the first descent never gets stuck.
 static void place_pieces(layout_search *state, int physical, int64_t room, int64_t stride,
                          unsigned used, double spent) {
   while (room == 1 && physical > 0) {

@@ -1,6 +1,5 @@
-// Sizes of axes against a number of devices: the one unknown size, and what to say when they do not
-// fit. Who asks for sizes that do not make the number of devices gets told which sizes near the
-// asked ones would: changing one axis is tried, then two.
+// Sizes of axes and a number of devices: the one unknown size, and errors for sizes that do not
+// fit. Such an error names near sizes that would: all changes of one axis are tried, then of two.
 #include "mesh/mesh.h"
 
 #include <stdio.h>
@@ -11,12 +10,11 @@
 #include "mesh/mesh_build_internal.h"
 #include "tessera/mesh.h"
 
-// Pairs of sizes whose smaller one is above MAX_LOW are not offered: a message is not worth the
-// time.
+// Pairs of sizes whose smaller one is above MAX_LOW are not tried: a message must not take long.
 enum { MAX_OFFERS = 3, MAX_LOW = 1 << 16 };
 
 typedef struct offer {
-  int64_t change;  // how far from what was asked: the sum of larger / smaller over the axes
+  int64_t change;  // distance from the requested sizes: the sum of larger / smaller over the axes
   int64_t sizes[TSR_MAX_AXES];
 } offer;
 
@@ -26,7 +24,7 @@ typedef struct offers {
   offer best[MAX_OFFERS];  // nearest first
 } offers;
 
-// How many times the larger size holds the smaller, rounded up; an asked -1 or 0 counts as 1.
+// larger / smaller, rounded up; a requested -1 or 0 counts as 1.
 static int64_t distance(int64_t asked, int64_t size) {
   if (asked < 1) asked = 1;
   const int64_t high = asked > size ? asked : size, low = asked > size ? size : asked;
@@ -37,7 +35,7 @@ static void add_offer(offers *found, const int64_t *sizes) {
   offer entry = {0};
   for (int i = 0; i < found->rank; i++) {
     entry.sizes[i] = sizes[i];
-    // Sizes asked for may be near the end of the numbers; an offer that far off is as good as last.
+    // Requested sizes may be huge; an offer that far off comes last.
     if (__builtin_add_overflow(entry.change, distance(found->asked[i].size, sizes[i]),
                                &entry.change))
       entry.change = INT64_MAX;
@@ -53,7 +51,7 @@ static void add_offer(offers *found, const int64_t *sizes) {
   found->best[place] = entry;
 }
 
-// Keeps all sizes but those of axes a and b (the same for one) and offers all ways to choose these.
+// Keeps all sizes except those of axes a and b (may be equal) and offers all choices of these.
 static void change_two(offers *found, int a, int b, int64_t device_count) {
   int64_t sizes[TSR_MAX_AXES], product = 1;
   for (int i = 0; i < found->rank; i++) {

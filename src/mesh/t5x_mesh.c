@@ -2,9 +2,9 @@
 //
 // get_mesh sees the machine as a grid of places (x, y, z, core on TPU; host, device elsewhere) and
 // tiles it with copies of a model-parallel submesh: `model` runs within a copy, `data` over copies.
-// That is one reshape and one transpose of the places. Two things disturb the plain order: a
-// submesh that spans whole planes wants z as the major axis, and otherwise the devices of a host
-// are kept together ("host tiling"), so that each process holds a box of the mesh.
+// That is one reshape and one transpose. Two cases differ: a submesh that spans whole planes makes
+// z the major axis; otherwise the devices of a host stay together ("host tiling"), so that each
+// process holds a box of the mesh.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ enum { X, Y, Z, CORE, GRID_MAX };
 
 static const char *const data_model[] = {"data", "model"};
 
-// A machine as t5x asks about it; the local devices are those of process 0, in every process.
+// A machine in t5x's terms; the local devices are those of process 0, in every process.
 typedef struct t5x_machine {
   const tsr_topology *topology;
   const tsr_device *devices;
@@ -86,7 +86,7 @@ static const char *place_text(const tsr_hardware_mesh *place, char buffer[TSR_DI
   return tsr_dims_text(place->dims, place->count, ", ", buffer);
 }
 
-// The place of a device in the grid, or -1 when it lies outside.
+// The place of a device in the grid; -1 = outside.
 static int64_t place_of(const t5x_machine *all, const grid *places, int64_t index) {
   const tsr_hardware_mesh coords = coords_of(all, index);
   if (coords.count != places->dims.count) return -1;
@@ -98,8 +98,8 @@ static int64_t place_of(const t5x_machine *all, const grid *places, int64_t inde
   return place;
 }
 
-// Slices have coordinates of their own, so devices of different slices may share a place; as in t5x
-// the last one listed gets it, and the mesh is then over one slice.
+// Slices have their own coordinates, so devices of different slices may share a place. As in t5x
+// the last one listed counts, and the mesh covers one slice.
 static tsr_status fill_grid(const t5x_machine *all, grid *places, int64_t *holders) {
   char text[TSR_DIMS_TEXT];
   for (int64_t i = 0; i < places->count; i++) holders[i] = -1;
@@ -149,7 +149,7 @@ static tsr_status make_grid(const t5x_machine *all, const tsr_hardware_mesh *dim
 
 // ---- get_mesh ----
 
-// How the grid is cut: all of the same length as the grid's dims.
+// How the grid is tiled; all members have the rank of the grid.
 typedef struct tiling {
   tsr_hardware_mesh global, model, local;
   int order[GRID_MAX];  // the grid's axes, major first
@@ -193,8 +193,8 @@ static tsr_status check_factors(const tsr_hardware_mesh *global, const tsr_hardw
   return NULL;
 }
 
-// On a machine of hosts and devices t5x accepts a longer submesh: the sizes beyond the second only
-// make `model` longer. Its users give (1, 1, 1, n) on CPU so.
+// On a machine of hosts and devices t5x accepts a longer submesh: sizes beyond the second only make
+// `model` longer. Its users give (1, 1, 1, n) on CPU.
 static tsr_status check_rank(const t5x_machine *all, const tsr_hardware_mesh *global,
                              const tsr_hardware_mesh *submesh, int64_t *out_model_size) {
   char text[TSR_DIMS_TEXT];
@@ -221,8 +221,7 @@ static void swap(tiling *plan, int a, int b) {
   plan->by_host = false;
 }
 
-// Whether the submesh is all of axis `a` and nothing of the others, or all of `b` and z but not
-// `a`.
+// Whether the submesh spans axis `a` only, or `b` and z but not `a`.
 static bool spans(const tiling *plan, int a, int b) {
   const int64_t *const g = plan->global.dims, *const m = plan->model.dims;
   const bool line = m[a] == g[a] && g[a] > 1 && m[b] == 1 && m[Z] == 1;
@@ -230,7 +229,7 @@ static bool spans(const tiling *plan, int a, int b) {
   return line || plane;
 }
 
-// Z comes before y, or before x, where that makes the devices of a host contiguous without tiling.
+// Z comes before y, or before x, if that makes the devices of a host contiguous without tiling.
 static tsr_status put_z_first(tiling *plan) {
   if (plan->global.count != 4) return NULL;
   const bool before_y = spans(plan, X, Y), before_x = spans(plan, Y, X);
@@ -245,8 +244,9 @@ static tsr_status put_z_first(tiling *plan) {
   return NULL;
 }
 
-// One axis in four: data over hosts, data within a host, model over hosts, model within a host.
-static tsr_status split_by_host(const tiling *plan, int axis, int64_t parts[4]) {
+// Splits an axis in four: data over hosts, data within a host, model over hosts, model within a
+// host.
+static tsr_status split_by_host(const tiling *plan, int axis, int64_t factors[4]) {
   const int64_t global = plan->global.dims[axis], model = plan->model.dims[axis],
                 local = plan->local.dims[axis];
   if (model % local && local % model)
@@ -255,23 +255,23 @@ static tsr_status split_by_host(const tiling *plan, int axis, int64_t parts[4]) 
                     (long long)model, (long long)local);
   const int64_t copies = global / model;
   const bool over_hosts = model >= local;
-  parts[0] = over_hosts ? copies : copies / (local / model);
-  parts[1] = over_hosts ? 1 : local / model;
-  parts[2] = over_hosts ? model / local : 1;
-  parts[3] = over_hosts ? local : model;
+  factors[0] = over_hosts ? copies : copies / (local / model);
+  factors[1] = over_hosts ? 1 : local / model;
+  factors[2] = over_hosts ? model / local : 1;
+  factors[3] = over_hosts ? local : model;
   return NULL;
 }
 
-// Splits every axis of `view` (data before model, each over hosts before within) and brings equal
-// parts together.
+// Splits every axis of `view` (data before model, each over hosts before within) and transposes
+// equal kinds together.
 static tsr_status cut(const tiling *plan, tsr_nd *view) {
   const int rank = view->rank;
   int order[TSR_ND_MAX];
   for (int i = 0; i < rank; i++) {
-    int64_t parts[4] = {plan->global.dims[i] / plan->model.dims[i], 1, plan->model.dims[i], 1};
-    if (plan->by_host) TSR_TRY(split_by_host(plan, i, parts));
-    for (int part = 0; part < 3; part++) tsr_nd_split(view, 4 * i + part, parts[part]);
-    for (int part = 0; part < 4; part++) order[part * rank + i] = 4 * i + part;
+    int64_t factors[4] = {plan->global.dims[i] / plan->model.dims[i], 1, plan->model.dims[i], 1};
+    if (plan->by_host) TSR_TRY(split_by_host(plan, i, factors));
+    for (int kind = 0; kind < 3; kind++) tsr_nd_split(view, 4 * i + kind, factors[kind]);
+    for (int kind = 0; kind < 4; kind++) order[kind * rank + i] = 4 * i + kind;
   }
   tsr_nd_transpose(view, order);
   return NULL;
@@ -338,7 +338,7 @@ tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology, tsr_mesh **out_mes
 static tsr_status arrange_hybrid(const tsr_topology *topology, const int64_t *inner,
                                  const int64_t *outer, int rank, bool process_is_granule,
                                  tsr_device_array *out_array) {
-  // t5x was recorded with a JAX that left GPUs in the order of the list.
+  // t5x was recorded with a JAX that kept GPUs in list order.
   const tsr_jax_mesh_options options = {
       .size = sizeof options, .process_is_granule = process_is_granule, .keep_list_order = true};
   return tsr_jax_create_hybrid_device_mesh(topology, inner, outer, rank, &options, out_array);
@@ -372,7 +372,7 @@ tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topology, int64_t num_partit
 // ---- default_mesh ----
 
 // The submesh for a number of partitions on a kind of TPU. Of several rows for one number the first
-// counts whose machine is large enough: at least `needed` along `axis`.
+// counts whose machine has at least `needed` along `axis`.
 static const struct {
   int generation;
   int64_t partitions;
@@ -399,7 +399,8 @@ static const struct {
     // clang-format on
 };
 
-// The generation whose rows apply, or 0. On v4, t5x assumes that the cores of a chip act as one.
+// The generation whose rows apply; 0 = none. On v4, t5x assumes that the cores of a chip act as
+// one.
 static int generation_of(const char *kind, const tsr_hardware_mesh *bounds) {
   if (!strcmp(kind, "TPU v2") || !strcmp(kind, "TPU v3")) return 3;
   const bool is_v4 = !strcmp(kind, "TPU v4") || !strcmp(kind, "TPU v4 lite");
@@ -432,7 +433,7 @@ static tsr_status fail_slice_rank(const tsr_t5x_mesh_options *options) {
                   options->ici_rank, options->dcn_rank);
 }
 
-// As in t5x, sizes that do not fit the slices are told before a wrong number of sizes.
+// As in t5x, sizes that do not fit the slices are reported before a wrong number of sizes.
 static tsr_status create_multi_slice(const tsr_topology *topology,
                                      const tsr_t5x_mesh_options *options, tsr_mesh **out_mesh) {
   static const char *const names[] = {"replica", "data", "model"};

@@ -6,10 +6,10 @@
 //   DeviceMesh((dp=2, tp=2), 'cuda', stride=(2, 1))                    2.10 on
 //   (dp=2, tp=2)                                                       its axes alone
 //
-// From 2.9 on, "Mesh: [[0, 1], [2, 3]]" follows where TORCH_DISTRIBUTED_DEBUG is DETAIL.
-// Where no ids are listed, the strides say which ranks the mesh of rank 0 has: mesh["dp"] of the
-// above is (dp=2) with stride (2,), ranks 0 and 2. Axes without names are called dim_0, dim_1, ...,
-// as PyTorch calls their groups.
+// From 2.9 on, "Mesh: [[0, 1], [2, 3]]" follows if TORCH_DISTRIBUTED_DEBUG is DETAIL. Without a
+// list of ids, the strides give the ranks of the mesh of rank 0: mesh["dp"] of the above is (dp=2)
+// with stride (2,), ranks 0 and 2. Axes without names are dim_0, dim_1, ..., as PyTorch names their
+// groups.
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static tsr_status check_room(int count) {
   return tsr_fail(TOO_LARGE, "more than %d axes", TSR_MAX_AXES);
 }
 
-// After a member of a list: another one follows, or the bracket that closes it.
+// After a member of a list: a comma or the closing bracket.
 static tsr_status expect_next(tsr_cursor *cursor, char close) {
   if (tsr_cursor_take(cursor, ',') || tsr_cursor_peek(cursor) == close) return NULL;
   return tsr_cursor_expected(cursor, close == ']' ? "\",\" or \"]\"" : "\",\" or \")\"");
@@ -113,8 +113,7 @@ static tsr_status read_names(torch_mesh_text *in) {
   return NULL;
 }
 
-// An axis that was made of several has the strides of these, but nothing says their sizes. An axis
-// of size 1 has none.
+// A flattened axis has several strides, whose sizes are not printed. An axis of size 1 has none.
 static tsr_status skip_tuple(tsr_cursor *cursor) {
   int64_t unused = 0;
   TSR_TRY(tsr_cursor_expect(cursor, '('));
@@ -151,8 +150,8 @@ static tsr_status read_id(torch_mesh_text *in) {
   return NULL;
 }
 
-// The list at `depth`; the first one of each depth says how long all of that depth are. Lists nest
-// as deep as a mesh has axes at most.
+// The list at `depth`; the first list of each depth sets the length of all. At most TSR_MAX_AXES
+// deep.
 static tsr_status read_list(torch_mesh_text *in, int depth) {
   int64_t count = 0;
   TSR_TRY(check_room(depth));
@@ -257,7 +256,7 @@ static tsr_status report_sizes(const torch_mesh_text *in) {
   return status;
 }
 
-// The axes are those of the list, or the list has a device for each place of them.
+// The axes are those of the list, or must agree with it.
 static tsr_status settle_axes(torch_mesh_text *in) {
   if (in->list_rank >= 0 && in->has_axes) {
     bool same = in->list_rank == in->axis_count;
@@ -329,7 +328,7 @@ static tsr_status check_strides(const torch_mesh_text *in) {
   return NULL;
 }
 
-// The ranks that the strides reach from 0 on, row-major.
+// The ranks that the strides reach from 0, row-major.
 static tsr_status follow_strides(torch_mesh_text *in) {
   TSR_TRY(check_strides(in));
   if (counts_through(in)) return NULL;

@@ -1,8 +1,8 @@
 // The machine this process runs on, as CPU devices of one process.
 //
-// hwloc knows which processors are online and allowed, and how much memory their nodes have. It
-// reads sysfs, and complains on standard error where a container hides that: there, and without
-// hwloc, the affinity mask and sysconf answer.
+// hwloc knows which processors are online and allowed, and the memory of their nodes. It reads
+// sysfs, and complains on standard error if a container hides it. Then, and without hwloc, the
+// affinity mask and sysconf are used.
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ typedef struct detected_machine {
   int64_t memory;  // bytes of main memory; 0 = unknown
 } detected_machine;
 
-// sched_getaffinity wants a mask of the kernel's own size, which is only known by trying.
+// sched_getaffinity needs a mask of the kernel's size, which is found by trying.
 static int count_allowed(void) {
   for (int width = 1024; width <= 1 << 20; width *= 2) {
     cpu_set_t *mask = CPU_ALLOC((size_t)width);
@@ -41,7 +41,7 @@ static int64_t main_memory(void) {
 }
 
 #ifdef TSR_WITH_HWLOC
-// What hwloc knows better: processors that are allowed and online, memory of the allowed nodes.
+// Asks hwloc: processors that are allowed and online, memory of the allowed nodes.
 static void ask_hwloc(detected_machine *found) {
   hwloc_topology_t hardware;
   if (access("/sys/devices/system/cpu/cpu0/topology", X_OK)) return;

@@ -1,4 +1,4 @@
-// The table of kinds, and how a name finds its row.
+// The table of device kinds, and lookup by name.
 #include "topology/kinds.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 #define GIB ((int64_t)1 << 30)
 #define GIGABYTES_PER_SECOND(rate) (1e-9 / (rate))
 
-// What it takes to start a message, in seconds. A torus hop is a hardware packet; NVLink and shared
-// memory pay for a kernel or a thread to wake; the network pays for two hosts.
+// Startup time of a message, in seconds. A torus hop is a hardware packet; NVLink and shared memory
+// include waking a kernel or a thread; the network involves two hosts.
 #define CHIP_START 0.5e-6
 #define TORUS_START 1e-6
 #define HOST_START 3e-6
@@ -68,7 +68,7 @@ const tsr_device_kind *tsr_kind_of(tsr_platform platform, const char *name) {
   return kind ? kind : find_name(platform, typical[platform]);
 }
 
-// Walks the words of a list of aliases: gives the start of the next one and its length.
+// The next word of a list of aliases, and its length; NULL = the end.
 static const char *next_alias(const char *cursor, size_t *out_length) {
   cursor += strspn(cursor, " ");
   *out_length = strcspn(cursor, " ");

@@ -1,4 +1,4 @@
-// What is usual for a kind of device: the rows of kinds.def.
+// Usual values of a kind of device: the rows of kinds.def.
 #ifndef TESSERA_TOPOLOGY_KINDS_H
 #define TESSERA_TOPOLOGY_KINDS_H
 
@@ -28,12 +28,13 @@ typedef struct tsr_device_kind {
   tsr_link links[TSR_LEVEL_COUNT];
 } tsr_device_kind;
 
-// The row for a runtime's name. GPUs also match by their first words ("NVIDIA H100 80GB HBM3"); a
-// kind we never heard of gets the typical row of its platform.
+// The row for a runtime's name. GPUs also match by their first words ("NVIDIA H100 80GB HBM3"); an
+// unknown kind gets the typical row of its platform.
 const tsr_device_kind *tsr_kind_of(tsr_platform platform, const char *name);
-// The row that a synthetic text calls by this alias; NULL if there is none.
+// The row of an alias in a synthetic text; NULL = none.
 const tsr_device_kind *tsr_kind_find(tsr_platform platform, const char *alias, size_t length);
-// Every first alias of a platform, for messages; gives their number, at most `capacity`.
+// The first alias of every kind of a platform, for messages; returns their number, at most
+// `capacity`.
 int tsr_kind_aliases(tsr_platform platform, char (*out_aliases)[16], int capacity);
 // Which axes of a slice with these sizes are rings.
 void tsr_kind_wrap(const tsr_device_kind *kind, const int64_t sizes[3], bool out_wrap[3]);

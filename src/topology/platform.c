@@ -1,4 +1,4 @@
-// Platforms by name.
+// Platforms and their names.
 #include <string.h>
 
 #include "tessera/engine/topology.h"

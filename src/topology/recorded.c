@@ -1,5 +1,5 @@
-// Machines recorded as JSON. Writing gives every member, so that reading back gives the same
-// machine even when our idea of a kind changes; reading is content with platform, kind and devices.
+// Machines recorded as JSON. All members are written, so that reading back gives the same machine
+// even if kinds.def changes. Only platform, kind and devices are required.
 #include <string.h>
 
 #include "base/suggest.h"
@@ -51,7 +51,7 @@ static tsr_status read_number(const tsr_json *value, const char *what, int64_t *
 
 static bool is_null(const tsr_json *value) { return tsr_json_kind_of(value) == TSR_JSON_NULL; }
 
-// Slices and cores may be absent, but -1 is not a number of one.
+// Slices and cores may be null; negative numbers are errors.
 static tsr_status read_optional(const tsr_json *value, const char *what, int64_t absent,
                                 int64_t *out) {
   *out = absent;
@@ -104,7 +104,7 @@ static tsr_status read_cost(const tsr_json *value, const char *what, double *out
   return *out >= 0 ? NULL : tsr_fail(BAD_ARGUMENT, "%s is %g, wanted 0 or more", what, *out);
 }
 
-// {"ici": {"alpha": 1e-6, "beta": 2e-11}, ...}: levels that are absent keep the kind's.
+// {"ici": {"alpha": 1e-6, "beta": 2e-11}, ...}: missing levels keep the kind's values.
 static tsr_status read_links(const tsr_json *value, tsr_link *links) {
   const char *names[TSR_LEVEL_COUNT];
   for (int i = 0; i < TSR_LEVEL_COUNT; i++) names[i] = tsr_level_name((tsr_level)i);

@@ -1,8 +1,8 @@
 // A topology is one block: the struct, the devices as listed, the index by id, the kind's text.
 //
 // Creation accepts any list a runtime might report, repeated devices included: the builders of
-// meshes must see such lists to refuse them as their peers do. What can never make sense (negative
-// processes, sizes beyond counting) is refused here, so that no later arithmetic overflows;
+// meshes must see such lists to reject them as their peers do. Values that can never be valid
+// (negative processes, huge coordinates) are errors here, so no later arithmetic overflows;
 // tsr_topology_check proves the rest.
 #include "topology/topology.h"
 
@@ -48,7 +48,7 @@ static tsr_status check_desc(const tsr_topology_desc *desc) {
     return tsr_fail(BAD_ARGUMENT, "memory per device is %lld bytes, wanted 0 or more",
                     (long long)desc->memory_per_device);
   for (int i = 0; desc->links && i < TSR_LEVEL_COUNT; i++)
-    // Written so that NaN fails too.
+    // This form rejects NaN too.
     if (!(desc->links[i].alpha >= 0 && desc->links[i].beta >= 0))
       return tsr_fail(BAD_ARGUMENT, "link \"%s\" has a negative cost",
                       tsr_level_name((tsr_level)i));
@@ -62,7 +62,7 @@ static int compare_places(const void *a, const void *b) {
   return order ? order : tsr_compare(left->position, right->position);
 }
 
-// Runtimes mostly list devices by id, so sorting is often nothing to do.
+// Runtimes mostly list devices by id, so often there is nothing to sort.
 static void index_ids(const tsr_device *devices, int64_t count, tsr_id_place *places) {
   bool sorted = true;
   for (int64_t i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static void index_ids(const tsr_device *devices, int64_t count, tsr_id_place *pl
   if (!sorted) qsort(places, (size_t)count, sizeof *places, compare_places);
 }
 
-// Processes, and the box of all coordinates.
+// Counts processes and finds the box of all coordinates.
 static void measure(tsr_topology *topology) {
   int64_t high[3] = {0, 0, 0};
   bool any = false;
@@ -88,7 +88,7 @@ static void measure(tsr_topology *topology) {
   for (int k = 0; k < 3; k++) topology->sizes[k] = high[k] - topology->low[k] + 1;
 }
 
-// Devices per chip as far as the list tells; else the kind's.
+// Devices per chip by the cores in the list; else the kind's.
 static int64_t count_cores(const tsr_topology *topology, const tsr_device_kind *kind) {
   int64_t highest = TSR_NO_CORE;
   for (int64_t i = 0; i < topology->device_count; i++)
@@ -96,7 +96,7 @@ static int64_t count_cores(const tsr_topology *topology, const tsr_device_kind *
   return highest == TSR_NO_CORE ? kind->cores : highest + 1;
 }
 
-// Fills in what is usual for the kind where the description is silent.
+// Fills in the kind's usual values where the description has none.
 static void complete(tsr_topology *topology, const tsr_topology_desc *desc) {
   const tsr_device_kind *kind = tsr_kind_of(topology->platform, topology->kind);
   topology->memory_per_device = desc->memory_per_device
@@ -137,7 +137,7 @@ tsr_status tsr_topology_create(const tsr_topology_desc *given, tsr_topology **ou
   return NULL;
 }
 
-// Sharing changes nothing but the count, so a const handle can be retained and released.
+// Retaining changes only the count, so const handles can be shared.
 tsr_topology *tsr_topology_retain(const tsr_topology *topology) {
   tsr_topology *shared = (tsr_topology *)(uintptr_t)topology;
   if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);

@@ -1,4 +1,4 @@
-// The inside of a topology: one block that holds everything, so that one free undoes it.
+// The struct of a topology: one block, freed at once.
 #ifndef TESSERA_TOPOLOGY_TOPOLOGY_H
 #define TESSERA_TOPOLOGY_TOPOLOGY_H
 
@@ -7,7 +7,7 @@
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
 
-// Where a device id is in the list. Sorted by id, then by position.
+// The list position of a device id. Sorted by id, then by position.
 typedef struct tsr_id_place {
   int64_t id, position;
 } tsr_id_place;

@@ -1,5 +1,5 @@
-// Proves what creation left unproved: no device twice, by id or by place, and a list that is all of
-// one kind (coordinates, slices and cores on every device or on none).
+// Checks that creation leaves out: no device twice, by id or by place, and coordinates, slices and
+// cores on every device or on none.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
-// How far apart devices are, and what a message between them costs.
+// Distances between devices, and the cost of a message.
 //
-// Devices with coordinates are joined by the torus of their slice, whichever host drives them; the
-// hosts matter only for devices without coordinates (GPUs on NVLink, CPU processes).
+// Devices with coordinates are joined by the torus of their slice, whatever host drives them. Hosts
+// matter only for devices without coordinates (GPUs on NVLink, CPU processes).
 #include <stdlib.h>
 
 #include "tessera/engine/topology.h"

@@ -1,5 +1,5 @@
-// What a user may write where a topology is asked for. Unlike the constructors, which must accept
-// any list a builder may want to refuse, this proves that the machine makes sense.
+// Opens any form of a topology that a user may write. Unlike the constructors, which must accept
+// lists that builders reject, this checks that the machine is valid.
 #include <string.h>
 #include <unistd.h>
 

@@ -72,9 +72,9 @@ static void axes_are_unflattened(void **state) {
                "axis \"a\": {x=5, y=2} does not make 12 devices; {x=6, y=2}, {x=3, y=4} or "
                "{x=4, y=3} would fit");
   assert_fails(tsr_mesh_unflatten(whole, "a", parts, 0, &mesh), BAD_ARGUMENT,
-               "axis \"a\" in no parts");
+               "axis \"a\" split into 0 axes, wanted 1 or more");
   assert_fails(tsr_mesh_unflatten(whole, "a", parts, 16, &mesh), TOO_LARGE,
-               "axis \"a\" in 16 parts; a mesh has at most 16 axes");
+               "axis \"a\" split into 16 axes; a mesh has at most 16");
   assert_fails(tsr_mesh_unflatten(whole, "c", parts, 3, &mesh), UNKNOWN_MESH_AXIS,
                "axis \"c\" is not in mesh {a=12, b=2}");
   tsr_mesh_release(whole);

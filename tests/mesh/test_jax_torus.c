@@ -41,7 +41,7 @@ static void print_assignment(const tsr_assignment *assignment, int dim_count, in
                     l      ? ","
                     : axis ? " "
                            : "",
-                    (long long)assignment->parts[axis][l]);
+                    (long long)assignment->factors[axis][l]);
 }
 
 static void whole_axes_are_taken_greedily(void **state) {
@@ -133,7 +133,7 @@ static void the_split_is_the_best_of_all_ways(void **state) {
     for (int l = rank - 1; l >= 0; l--) {
       const judged best = try_every_way(dims, taken, dim_count, shape[l]);
       for (int axis = 0; axis < dim_count; axis++) {
-        assert_int_equal(assignment.parts[axis][l], best.parts[axis]);
+        assert_int_equal(assignment.factors[axis][l], best.parts[axis]);
         taken[axis] *= best.parts[axis];
       }
     }
