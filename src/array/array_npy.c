@@ -212,9 +212,9 @@ static tsr_status begin_file(npy_save *s) {
     s->begun = !status;
     if (!status) status = tsr_replacement_write(&s->file, header, (int64_t)length, 0);
     if (!status) status = tsr_io_reserve(s->file.fd, s->f.path, s->f.npy.end);
-    if (!status && strlen(s->file.part) >= PART_NAME)
+    if (!status && strlen(s->file.temporary) >= PART_NAME)
       status = tsr_fail(TOO_LARGE, "%s: the name is too long", s->f.path);
-    if (!status) strcpy(s->name, s->file.part);
+    if (!status) strcpy(s->name, s->file.temporary);
   }
   free(header);
   return status;

@@ -1,6 +1,5 @@
-// What every conversion is made of: loads of a block of elements into one of three wide types, and
-// stores of it. Elements narrower than a byte stand one a byte here (see packed.h). Buffers may
-// have any alignment.
+// Conversions load a block of elements into one of three wide types and store it. Elements narrower
+// than a byte are one per byte here (packed_bits.h). Buffers may have any alignment.
 #ifndef TESSERA_ELEMENT_CONVERT_BLOCKS_H
 #define TESSERA_ELEMENT_CONVERT_BLOCKS_H
 
@@ -13,7 +12,7 @@ void tsr_block_store_f32(tsr_dtype dtype, const float *in, void *target, int64_t
 void tsr_block_store_f64(tsr_dtype dtype, const double *in, void *target, int64_t count);
 // Integers and bools; u64 as the i64 of the same bits.
 void tsr_block_load_i64(tsr_dtype dtype, const void *source, int64_t *out, int64_t count);
-// Modulo 2^bits; a bool becomes 1 where the integer is not 0.
+// Modulo 2^bits; a bool becomes 1 if the integer is not 0.
 void tsr_block_store_i64(tsr_dtype dtype, const int64_t *in, void *target, int64_t count);
 
 #endif

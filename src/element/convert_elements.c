@@ -1,9 +1,9 @@
 // Conversion by blocks that stay in the first cache: a block of the source is loaded as f32, f64 or
-// i64, whichever holds its values, and stored as the target.
+// i64, whichever is exact, and stored as the target.
 //
 // Nothing is rounded twice. Narrow floats are exact in f32; f64 is stored directly; integers too
-// large for f64 are first rounded *to odd* (the last bit is set when anything was cut off), which
-// leaves every later rounding to a narrower type as if it were the only one.
+// large for f64 are first rounded *to odd* (the last bit is set if anything was cut off), which
+// makes a later rounding to a narrower type exact.
 #include "element/convert_elements.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ static void from_integers(pair types, const void *source, void *target, int64_t 
 
 // ---- floats to integers and bools ----
 
-// The numbers below the lowest and from the highest on are out of range. Both are exact in f64.
+// Numbers below the lowest, and from `above` on, are out of range. Both limits are exact in f64.
 static double lowest_of(const tsr_dtype_info *info) {
   return info->kind == TSR_CLASS_SIGNED ? -ldexp(1, info->bits - 1) : 0;
 }
@@ -152,7 +152,7 @@ static void convert_reals(pair types, const void *source, void *target, int64_t 
   }
 }
 
-// The real and imaginary parts of a complex type.
+// The dtype of the real and imaginary components.
 static tsr_dtype part_of(tsr_dtype dtype) {
   return dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : TSR_DTYPE_NONE;
 }
@@ -193,7 +193,7 @@ void tsr_convert_run(tsr_dtype from, const void *source, int64_t source_at, tsr_
     return;
   }
   uint8_t from_codes[BLOCK], to_codes[BLOCK];
-  // Half a block, since a complex number has two parts.
+  // Half a block, since a complex number has two components.
   for (int64_t i = 0; i < count; i += BLOCK / 2) {
     const int64_t step = count - i < BLOCK / 2 ? count - i : BLOCK / 2;
     const void *in = (const char *)source + (source_at + i) * (from_bits / 8);

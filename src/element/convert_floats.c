@@ -1,4 +1,4 @@
-// Blocks of floats: the loops for every processor, and the choice between them and faster ones.
+// Blocks of floats: the portable loops, and the choice between them and the AVX2 loops.
 #define TARGET
 #define TABLE tsr_float_blocks_plain
 #include "element/convert_floats.inc"
@@ -9,7 +9,7 @@
 
 static const tsr_float_blocks *best(void) {
 #ifdef TSR_FLOAT_BLOCKS_AVX2
-  // Every processor with AVX2 has F16C, which not every compiler can ask for.
+  // Every processor with AVX2 has F16C, which some compilers cannot query.
   if (__builtin_cpu_supports("avx2")) return &tsr_float_blocks_avx2;
 #endif
   return &tsr_float_blocks_plain;

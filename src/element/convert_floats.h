@@ -1,4 +1,4 @@
-// The loops over blocks of floats, for every processor and for those with AVX2 and F16C.
+// The loops over blocks of floats: portable, and for AVX2 with F16C.
 #ifndef TESSERA_ELEMENT_CONVERT_FLOATS_H
 #define TESSERA_ELEMENT_CONVERT_FLOATS_H
 
@@ -8,7 +8,7 @@ typedef void tsr_load_f32(const void *source, float *out, int64_t count);
 typedef void tsr_store_f32(const float *in, void *target, int64_t count);
 typedef void tsr_store_f64(const double *in, void *target, int64_t count);
 
-// By element type; NULL for those that are no floats, and for loads of f64.
+// By dtype; NULL for those that are no floats, and for loads of f64.
 typedef struct tsr_float_blocks {
   tsr_load_f32 *loads[TSR_DTYPE_COUNT];
   tsr_store_f32 *stores[TSR_DTYPE_COUNT];

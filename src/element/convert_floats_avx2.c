@@ -1,4 +1,4 @@
-// The loops over blocks of floats for processors with AVX2 and F16C, chosen when a conversion runs.
+// The loops over blocks of floats for AVX2 with F16C, chosen at run time.
 #if defined __x86_64__
 #include <immintrin.h>
 

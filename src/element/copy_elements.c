@@ -1,5 +1,5 @@
-// Copies as descriptions: simplified, cut in parts, turned into messages, and at last handed to the
-// kernels as boxes of bytes, or of bits where runs do not start and end on bytes.
+// Copies as descriptions: simplified, split into ranges, packed into messages, and carried out by
+// the kernels as boxes of bytes, or of bits if runs do not start and end on bytes.
 #include "element/copy_internal.h"
 #include "element/copy_kernels.h"
 #include "tessera/engine/kernels.h"
@@ -18,7 +18,7 @@ static void drop_loop(tsr_copy *copy, int index) {
   for (int i = index; i < copy->loop_count; i++) copy->loops[i] = copy->loops[i + 1];
 }
 
-// Whether loop `index` goes on where one pass of the loop inside it (or of the run) ends.
+// Whether loop `index` continues where one pass of its inner loop (or the run) ends.
 static bool continues(const tsr_copy *copy, int index) {
   const tsr_copy_loop *loop = &copy->loops[index];
   if (index == copy->loop_count - 1) return loop->from == copy->length && loop->to == copy->length;
@@ -47,7 +47,7 @@ void tsr_copy_simplify(tsr_copy *copy) {
 
 // ---- doing it ----
 
-// A copy that is being done: as a tsr_copy, but the first loop may have fewer turns.
+// A copy in progress: a tsr_copy whose first loop may have fewer iterations.
 typedef struct copy_box {
   int64_t from, to, length;
   const tsr_copy_loop *loops;
@@ -112,7 +112,7 @@ static void run_box(const copy_box *b, const buffers *on) {
   tsr_copy_bytes(&bytes);
 }
 
-// What turn `index` of the first loop does.
+// Iteration `index` of the first loop.
 static copy_box turn_of(const copy_box *b, int64_t index) {
   return (copy_box){.from = b->from + index * b->loops[0].from,
                     .to = b->to + index * b->loops[0].to,
@@ -122,7 +122,7 @@ static copy_box turn_of(const copy_box *b, int64_t index) {
                     .turns = b->loop_count > 1 ? b->loops[1].count : 1};
 }
 
-// The end of a turn, whole turns, the beginning of one.
+// The end of an iteration, whole iterations, the beginning of one.
 static void run_range(const copy_box *b, int64_t begin, int64_t end, const buffers *on) {
   if (begin >= end) return;
   if (!b->loop_count) {
@@ -152,8 +152,8 @@ static void run_range(const copy_box *b, int64_t begin, int64_t end, const buffe
   }
 }
 
-void tsr_copy_run_part(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
-                       const void *source, void *target, tsr_copy_stores stores) {
+void tsr_copy_run_range(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
+                        const void *source, void *target, tsr_copy_stores stores) {
   const copy_box whole = {.from = copy->from,
                           .to = copy->to,
                           .length = copy->length,
@@ -166,7 +166,7 @@ void tsr_copy_run_part(const tsr_copy *copy, int64_t begin, int64_t end, int bit
 }
 
 void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target) {
-  tsr_copy_run_part(copy, 0, tsr_copy_elements(copy), bits, source, target, TSR_STORES_CACHED);
+  tsr_copy_run_range(copy, 0, tsr_copy_elements(copy), bits, source, target, TSR_STORES_CACHED);
 }
 
 // ---- messages ----

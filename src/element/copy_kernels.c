@@ -1,13 +1,12 @@
 // Copies of boxes, by the length of their runs.
 //
-// Long runs are moved by memcpy or, past the caches, by streamed stores. Runs of 1, 2, 4, 8 or 16
-// bytes are elements: moved by typed loops, or, when one loop is contiguous in the source and
-// another in the target, transposed. What is left are short runs of odd length.
+// Long runs use memcpy or, past the caches, streamed stores. Runs of 1, 2, 4, 8 or 16 bytes are
+// elements: typed loops, or a transpose if one loop is contiguous in the source and another in the
+// target. The rest are short runs of odd length.
 //
-// A transpose by single elements uses a sliver of every cache line it touches. So it goes by tiles
-// that are whole cache lines on both sides, turned in a small buffer by squares that fit 16-byte
-// registers, so that every line is read and written once, whatever else shares its place in a
-// cache.
+// A transpose by single elements uses only a few bytes of every cache line. So it goes by tiles of
+// whole cache lines on both sides, transposed in a small buffer by squares that fit 16-byte
+// registers. Every line is read and written once.
 #include "element/copy_kernels.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@ enum { LINE = 64 };  // bytes of a cache line
 // ---- one run ----
 
 #if defined __SSE2__
-// Whole lines by stores that leave the caches alone; the ends as usual.
+// Whole lines by streamed stores, the ends by memcpy.
 static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
   const int64_t head = -(intptr_t)to & (LINE - 1);
   memcpy(to, from, (size_t)head);
@@ -145,13 +144,13 @@ SQUARE(2)
 SQUARE(4)
 SQUARE(8)
 
-// Two loops are transposed when one is contiguous in the target (`line`) and the next one in the
-// source. A tile of both, turned: row i of it is what goes to line i of the target.
+// Two loops are transposed if one is contiguous in the target (`line`) and the next one in the
+// source. A transposed tile: its row i goes to line i of the target.
 typedef struct transpose_tile {
   _Alignas(LINE) char rows[LINE][LINE];
 } transpose_tile;
 
-// Whole lines go out at once, past the caches when asked to.
+// Writes whole lines at once, streamed if requested.
 static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t rows,
                      int64_t bytes, tsr_copy_stores stores) {
   if (bytes == LINE && stores == TSR_STORES_STREAMED && (intptr_t)to % LINE == 0 &&
@@ -164,7 +163,7 @@ static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t
   }
 }
 
-// Squares, then what is left of lines and of whole lines.
+// Squares, then the rest of lines and of whole lines.
 #define TRANSPOSE(width)                                                                          \
   static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
                            transpose_tile *out) {                                                 \
@@ -210,7 +209,7 @@ static void move_loop(tsr_byte_box *box, int from, int to) {
 
 static int64_t size_of(int64_t step) { return step < 0 ? -step : step; }
 
-// Puts loops with small steps in the target innermost, so that short runs are written in order.
+// Moves loops with small target strides innermost, so that short runs are written in order.
 static void sort_loops(tsr_byte_box *box) {
   for (int i = 1; i < box->loop_count; i++) {
     int place = i;
@@ -219,7 +218,7 @@ static void sort_loops(tsr_byte_box *box) {
   }
 }
 
-// Whether one loop is contiguous in the target and another in the source; puts these innermost.
+// Whether one loop is contiguous in the target and another in the source; moves these innermost.
 static bool find_transpose(tsr_byte_box *box) {
   int line = -1, across = -1;
   for (int i = 0; i < box->loop_count; i++) {
@@ -259,7 +258,7 @@ static bool has_lines(const tsr_byte_box *box) {
   return true;
 }
 
-// The kernel for a box, and how many of the innermost loops it does.
+// The kernel for a box, and how many of the innermost loops it handles.
 static kernel *choose(tsr_byte_box *box, int *out_loops) {
   *out_loops = 1;
   if (!box->loop_count) box->loops[box->loop_count++] = (tsr_copy_loop){1, 0, 0};
@@ -294,7 +293,7 @@ void tsr_copy_bytes(tsr_byte_box *box) {
 
 // ---- bits ----
 
-// Up to 8 bits from a place; reads a second byte only if they reach into it.
+// Up to 8 bits from a bit offset; reads a second byte only if needed.
 static unsigned bits_at(const unsigned char *bytes, int64_t at, int64_t count) {
   const int shift = (int)(at % 8);
   unsigned value = (unsigned)bytes[at / 8] >> shift;
@@ -310,7 +309,7 @@ static void put_bits(unsigned char *bytes, int64_t at, int64_t count, unsigned v
   *byte = (unsigned char)((*byte & ~mask) | (value << shift & mask));
 }
 
-// Eight bytes from a place within a byte; the ninth is there, since the last bits come from it.
+// Eight bytes from a bit offset; the ninth byte exists, since the last bits are in it.
 static uint64_t word_at(const unsigned char *bytes, int64_t at) {
   uint64_t word = 0;
   const int shift = (int)(at % 8);

@@ -1,4 +1,4 @@
-// Doing copies: the loops that move bytes and bits.
+// The kernels of copies: loops that move bytes and bits.
 #ifndef TESSERA_ELEMENT_COPY_KERNELS_H
 #define TESSERA_ELEMENT_COPY_KERNELS_H
 
@@ -6,7 +6,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 
-// `run` bytes side by side, in loops whose strides are bytes, outermost first.
+// `run` contiguous bytes, in loops with strides in bytes, outermost first.
 typedef struct tsr_byte_box {
   const char *source;
   char *target;
@@ -16,14 +16,13 @@ typedef struct tsr_byte_box {
   tsr_copy_loop loops[TSR_MAX_RANK];
 } tsr_byte_box;
 
-// Copies a box of at least one byte; may reorder its loops. Streamed stores pass the caches by; the
-// caller ends a series of such copies with tsr_copy_fence, before anyone else reads what they
-// wrote.
+// Copies a box of at least one byte; may reorder its loops. After streamed stores the caller must
+// call tsr_copy_fence before another thread reads the target.
 void tsr_copy_bytes(tsr_byte_box *box);
 void tsr_copy_fence(void);
 
-// Copies `count` bits from bit `from` of the source to bit `to` of the target, whose other bits are
-// left alone. The first bit of a byte is its lowest.
+// Copies `count` bits from bit `from` of the source to bit `to` of the target; other bits stay
+// unchanged. The first bit of a byte is its lowest.
 void tsr_copy_bits(const void *source, int64_t from, void *target, int64_t to, int64_t count);
 
 #endif

@@ -78,7 +78,8 @@ tsr_status tsr_dtype_bytes(tsr_dtype dtype, int64_t count, int64_t *out_bytes) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (count < 0) return tsr_fail(BAD_ARGUMENT, "%lld elements, wanted 0 or more", (long long)count);
-  // Eight elements take `bits` bytes: so no count times bits is formed, which could overflow.
+  // Eight elements take `bits` bytes, so the product count * bits, which could overflow, is never
+  // formed.
   int64_t bytes;
   if (__builtin_mul_overflow(count / 8, (int64_t)info->bits, &bytes) ||
       __builtin_add_overflow(bytes, (count % 8 * info->bits + 7) / 8, &bytes))

@@ -1,4 +1,4 @@
-// One element in words, for people who look at a few of them.
+// One element as text, for messages and statistics.
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static void convert_one(tsr_dtype from, const void *source, tsr_dtype to, void *
   tsr_status_free(tsr_convert(from, source, to, target, 1));
 }
 
-// The double of fewest digits that becomes this element.
+// The double with the fewest digits that converts to this element.
 static double shortest(tsr_dtype dtype, const char *element, double value) {
   for (int digits = 1; digits < 17; digits++) {
     char again[WIDEST] = {0};

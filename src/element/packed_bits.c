@@ -1,5 +1,6 @@
-// A group of elements that fills whole bytes (4 of 2 bits, 2 of 4, 4 of 6 in three bytes) is done
-// at once; what comes before the first whole byte and after the last, one by one.
+// Packing and unpacking. Groups of elements that fill whole bytes (4 of 2 bits, 2 of 4, 4 of 6 in
+// three bytes) are handled at once; elements before the first whole byte and after the last, one by
+// one.
 #include "element/packed_bits.h"
 
 // ---- single elements, at any bit ----
@@ -8,7 +9,7 @@ static uint8_t get_one(int bits, const uint8_t *packed, int64_t index) {
   const int64_t bit = index * bits;
   const uint8_t *at = packed + bit / 8;
   const int shift = (int)(bit % 8);
-  // An element of 6 bits may go on in the next byte, which exists then.
+  // An element of 6 bits may continue in the next byte, which then exists.
   const unsigned both = at[0] | (shift + bits > 8 ? (unsigned)at[1] << 8 : 0u);
   return (uint8_t)(both >> shift & ((1u << bits) - 1));
 }

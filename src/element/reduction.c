@@ -1,4 +1,4 @@
-// The table of reductions.
+// The names of reductions, and the dtypes they allow.
 #include "element/reduction.h"
 #include "tessera/dtype.h"
 #include "tessera/reduction.h"

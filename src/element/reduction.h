@@ -1,4 +1,4 @@
-// What other rooms use of tessera/reduction.h beside what is public.
+// Reductions, for other rooms, beyond tessera/reduction.h.
 #ifndef TESSERA_ELEMENT_REDUCTION_H
 #define TESSERA_ELEMENT_REDUCTION_H
 
@@ -9,7 +9,7 @@
 #include "tessera/reduction.h"
 
 const char *tsr_reduction_name(tsr_reduction op);  // "sum"; NULL for an invalid value
-// Whether elements of a type can be reduced so.
+// Whether elements of this type can be reduced by `op`.
 bool tsr_reduction_allows(tsr_reduction op, tsr_dtype dtype);
 
 #endif

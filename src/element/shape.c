@@ -1,4 +1,4 @@
-// Shapes are values of fixed size, so that they can be copied, compared and kept on the stack.
+// Shapes: values of fixed size that can be copied, compared and kept on the stack.
 #include "tessera/shape.h"
 
 #include <string.h>
@@ -79,13 +79,13 @@ tsr_status tsr_shape_bytes(const tsr_shape *shape, tsr_dtype dtype, int64_t *out
   return tsr_dtype_bytes(dtype, count, out_bytes);
 }
 
-// Reads the sizes between brackets, or to the end of the text without them. The first separator
-// decides what all must be: "8x16,4" is more likely a slip than a shape.
+// Reads the sizes between brackets, or to the end of the text. All separators must equal the first:
+// "8x16,4" is probably a typo.
 static tsr_status read_sizes(tsr_cursor *cursor, char closing, tsr_shape *shape) {
   if (closing && tsr_cursor_peek(cursor) == closing) return NULL;
   char separator = '\0';
   do {
-    // "(8,)": Python's way to write one size in parentheses.
+    // "(8,)": one size in Python's syntax.
     if (closing && separator == ',' && tsr_cursor_peek(cursor) == closing) return NULL;
     TSR_TRY(check_rank(shape->rank + 1));
     TSR_TRY(tsr_cursor_int(cursor, &shape->dims[shape->rank]));

@@ -1,3 +1,4 @@
+// Metadata of a model: a growing list of key and value, read from and written to JSON.
 #include "file/file_metadata.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ tsr_status tsr_metadata_list_add(tsr_metadata_list *list, tsr_arena *arena, cons
   return NULL;
 }
 
-// C's texts end with a zero byte, JSON's may go on.
+// C strings end at a zero byte; JSON strings may contain one.
 static size_t length_as_c(const char *text, size_t length) {
   const char *zero = memchr(text, '\0', length);
   return zero ? (size_t)(zero - text) : length;

@@ -1,5 +1,5 @@
-// Hugging Face folders: one file, or an index that says which file holds which tensor. The index is
-// held against the headers in both directions, since loaders take whatever they find.
+// Hugging Face folders: one file, or an index from tensors to files. The index is checked against
+// the headers in both directions, since loaders accept whatever they find.
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static void folder_of(const char *path, char *out) {
   if (slash == path) strcpy(out, "/");
 }
 
-// A file an index names must lie in its folder.
+// A file named by an index must be in its folder.
 static tsr_status check_file_name(const char *name, size_t length) {
   const bool outside = !length || memchr(name, '/', length) || memchr(name, '\0', length) ||
                        (length == 2 && !memcmp(name, "..", 2)) || (length == 1 && name[0] == '.');
@@ -74,7 +74,7 @@ tsr_status tsr_index_file(const tsr_json *member, const char **out_file, size_t 
   return NULL;
 }
 
-// Reads the header of every file the index names, each once, in the order they appear.
+// Reads the header of every file of the index once, in order of appearance.
 static tsr_status read_files(tsr_model *model, const tsr_json *map, const char *folder) {
   const char *last = NULL;
   size_t last_length = 0;
@@ -83,7 +83,7 @@ static tsr_status read_files(tsr_model *model, const tsr_json *map, const char *
     size_t length = 0;
     TSR_TRY(tsr_index_file(m, &file, &length));
     assert(file);
-    // Tensors of one file mostly stand together.
+    // Tensors of one file are mostly consecutive.
     if (last && length == last_length && !memcmp(file, last, length)) continue;
     last = file;
     last_length = length;
@@ -169,7 +169,7 @@ static tsr_status read_index(tsr_model *model, const char *path) {
 
 static bool is_index(const char *name) { return tsr_ends_with(name, ".safetensors.index.json"); }
 
-// Weights in formats that are not read here.
+// Weights in formats that are not supported here.
 static bool is_foreign(const char *name) {
   static const char *const ends[] = {".bin",  ".pt", ".pth",  ".ckpt",
                                      ".gguf", ".h5", ".onnx", ".msgpack"};
@@ -183,7 +183,7 @@ static int is_weights(const struct dirent *entry) {
   return is_index(name) || tsr_ends_with(name, ".safetensors") || is_foreign(name);
 }
 
-// What lies there instead, to be named itself or to be turned into safetensors.
+// The error for a folder without a model; it names what is there instead.
 static tsr_status not_a_model(const char *folder) {
   struct dirent **entries = NULL;
   const int count = scandir(folder, &entries, is_weights, alphasort);

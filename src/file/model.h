@@ -1,4 +1,4 @@
-// How the tensors of a model are kept, for the readers that fill it.
+// The struct of a model, for the readers that fill it.
 #ifndef TESSERA_FILE_MODEL_H
 #define TESSERA_FILE_MODEL_H
 
@@ -22,18 +22,18 @@ struct tsr_model {
 };
 
 tsr_status tsr_model_create(tsr_model **out_model);
-// The next file's index; the tensors added after it belong to it.
+// Adds a file; the tensors added after it belong to it.
 tsr_status tsr_model_add_file(tsr_model *model, const char *path);
-// Copies name and dims. A name that stands in the model already is an error.
+// Copies name and dims. A name that exists already is an error.
 tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
                          const tsr_model_tensor *tensor);
-// Fails if the path is a link to nothing, which the system tells like a path that is not there.
+// Fails for a dangling symbolic link, which the system reports like a missing file.
 tsr_status tsr_model_check_link(const char *path);
 // Reads the header of the file at `path` into the model.
 tsr_status tsr_model_read_file(tsr_model *model, const char *path);
 
-// What readers of model.safetensors.index.json share: its map of tensors, and of one of them the
-// file, a name that is not terminated.
+// For readers of model.safetensors.index.json: its map of tensors, and the file of one of them, not
+// terminated.
 tsr_status tsr_index_map(const tsr_json_doc *doc, const tsr_json **out_map);
 tsr_status tsr_index_file(const tsr_json *member, const char **out_file, size_t *out_length);
 

@@ -1,9 +1,9 @@
-// The header of a .npy file: magic, version, length, and a Python dictionary as text, which says
-// type, order and shape:
+// The header of a .npy file: magic, version, length, and a Python dictionary with type, order and
+// shape:
 //
 //   \x93NUMPY 1 0 <length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   \n
 //
-// Only what NumPy writes is understood, and nothing is evaluated.
+// Only NumPy's own output is accepted, and nothing is evaluated.
 #include "file/npy_header.h"
 
 #include <stdio.h>
@@ -66,7 +66,7 @@ static tsr_status read_descr(const char *descr, tsr_npy *npy) {
   return npy->dtype ? NULL : unknown_type(descr);
 }
 
-// What NumPy calls a type, or writes for one of ml_dtypes.
+// NumPy's name for a type, or its substitute for one of ml_dtypes.
 static const char *descr_of(tsr_dtype dtype, char out[16]) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   const char order = info->bits == 8 ? '|' : host_is_big() ? '>' : '<';
@@ -254,7 +254,7 @@ tsr_status tsr_npy_header(tsr_dtype dtype, const tsr_shape *shape, bool fortran,
     return tsr_fail(UNSUPPORTED, "elements of %s share bytes, which NumPy's files cannot say",
                     info->name);
   TSR_TRY(tsr_shape_check(shape));
-  // As numpy.save: what is dense both ways counts as C order.
+  // As numpy.save: an array that is dense both ways counts as C order.
   int long_dims = 0;
   bool empty = false;
   for (int i = 0; i < shape->rank; i++) {
@@ -269,14 +269,14 @@ tsr_status tsr_npy_header(tsr_dtype dtype, const tsr_shape *shape, bool fortran,
                 fortran ? "True" : "False");
   tsr_shape_print(shape, &text);
   tsr_text_add(&text, ", }");
-  // NumPy leaves room for the size along which an array may grow.
+  // NumPy reserves space for the size along which an array may grow.
   if (shape->rank) {
     char digits[24];
     const int used = snprintf(digits, sizeof digits, "%lld",
                               (long long)shape->dims[fortran ? shape->rank - 1 : 0]);
     tsr_text_addf(&text, "%*s", GROWTH_DIGITS - used, "");
   }
-  // At least one byte of padding, which ends as a new line.
+  // At least one byte of padding, then a newline.
   do tsr_text_add_char(&text, ' ');
   while (!text.failed && text.length % ALIGNMENT != ALIGNMENT - 1);
   tsr_text_add_char(&text, '\n');

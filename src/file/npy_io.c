@@ -9,7 +9,7 @@
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
 
-// Both parts of a complex number are turned by themselves.
+// The components of a complex number are swapped separately.
 void tsr_npy_swap(const tsr_npy *npy, void *elements, int64_t count) {
   if (!npy->swapped) return;
   const bool complex = npy->dtype == TSR_C64 || npy->dtype == TSR_C128;

@@ -20,8 +20,8 @@ static const char ending[] = ".npy";
 enum { ENDING = sizeof ending - 1, MOST_NAME = 65535 - ENDING };
 
 typedef struct npz_array {
-  tsr_npy npy;     // as the header says: its places count from the start of the member
-  tsr_npy placed;  // as callers see it
+  tsr_npy npy;     // as in the header: offsets count from the start of the member
+  tsr_npy placed;  // as callers see it: offsets in the archive, if stored
   const char *name;
 } npz_array;
 
@@ -161,7 +161,7 @@ tsr_status tsr_npz_check(const tsr_npz *npz, int64_t index) {
 
 // ---- writing ----
 
-// Whoever unpacks an archive writes files by its names.
+// Unpacking an archive creates files by these names.
 static bool leaves_folder(const char *name) {
   if (name[0] == '/') return true;
   for (const char *at = name; at; at = strchr(at, '/')) {
@@ -191,7 +191,7 @@ static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
   return status;
 }
 
-// NumPy forgets what is not its own: the directory keeps the name for us.
+// NumPy does not record the types of ml_dtypes; our note in the directory does.
 static tsr_status plan_item(tsr_zip_plan *plan, const char *name, const tsr_npz_item *item,
                             int64_t *out_begin) {
   char *header = NULL;

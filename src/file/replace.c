@@ -1,3 +1,5 @@
+// A file replaced atomically: the new bytes go to a file beside it, which is synced and renamed
+// over the old one. A failure removes it and leaves the old file as it was.
 #include "file/replace.h"
 
 #include <stdlib.h>
@@ -8,14 +10,14 @@
 #include "tessera/text.h"
 
 tsr_status tsr_replacement_begin(tsr_replacement *file, const char *path) {
-  tsr_text part = TSR_TEXT_EMPTY;
-  // Two processes that write one file do not write one part.
-  tsr_text_addf(&part, "%s.%lld.part", path, (long long)getpid());
+  tsr_text name = TSR_TEXT_EMPTY;
+  // The process id keeps writers of the same file apart.
+  tsr_text_addf(&name, "%s.%lld.part", path, (long long)getpid());
   *file = (tsr_replacement){.path = path, .fd = -1};
-  TSR_TRY(tsr_text_take(&part, &file->part));
-  unlink(file->part);  // of a process that died and had our number
-  tsr_status status = tsr_io_create(file->part, &file->fd);
-  if (status) free(file->part);
+  TSR_TRY(tsr_text_take(&name, &file->temporary));
+  unlink(file->temporary);  // left by a dead process with our id
+  tsr_status status = tsr_io_create(file->temporary, &file->fd);
+  if (status) free(file->temporary);
   return status;
 }
 
@@ -31,8 +33,8 @@ tsr_status tsr_replacement_end(tsr_replacement *file, tsr_status status) {
     tsr_status_free(closed);
   else
     status = closed;
-  if (!status) status = tsr_io_rename(file->part, file->path);
-  if (status) unlink(file->part);
-  free(file->part);
+  if (!status) status = tsr_io_rename(file->temporary, file->path);
+  if (status) unlink(file->temporary);
+  free(file->temporary);
   return status;
 }

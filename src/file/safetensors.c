@@ -1,8 +1,8 @@
 // The header of a safetensors file: eight bytes of length, then JSON, then the tensors' bytes.
 //
-// Whoever believes a header reads and writes where it says, so nothing is taken on trust: sizes are
-// checked for overflow, shapes must agree with offsets, and the offsets must tile the data area
-// exactly. Positions in messages count from the start of the file.
+// Bytes are read and written at the offsets of a header, so nothing is trusted: sizes are checked
+// for overflow, shapes must agree with offsets, and the offsets must tile the data area exactly.
+// Positions in messages count from the start of the file.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 enum { LENGTH_BYTES = 8, LONGEST_HEADER = 100000000 };
 
-// What is being read, for messages and bounds.
+// The header being read, for messages and bounds.
 typedef struct header {
   tsr_json_doc *doc;
   int64_t data_start, file_size;
@@ -36,7 +36,7 @@ static int64_t byte_of(const header *h, const tsr_json *value) {
 
 // ---- one tensor ----
 
-// Names that other ecosystems have are told in safetensors' own words.
+// A name of another ecosystem gets a hint to safetensors' own.
 static tsr_status unknown_dtype(const char *name, size_t length) {
   char word[32];
   snprintf(word, sizeof word, "%.*s", (int)length, name);
@@ -104,7 +104,7 @@ static tsr_status check_fields(const tsr_json *value) {
   return NULL;
 }
 
-// The bytes a tensor takes; of types smaller than a byte, the last one must be full.
+// The bytes of a tensor; of types smaller than a byte, the last byte must be full.
 static tsr_status stored_bytes(const tsr_shape *shape, tsr_dtype dtype, int64_t *out_bytes) {
   int64_t count = 0;
   TSR_TRY(tsr_shape_count(shape, &count));
@@ -212,7 +212,7 @@ static uint64_t little_endian(const unsigned char *bytes) {
   return value;
 }
 
-// What a file is whose first bytes are no length: files that are often found in a model's place.
+// The kind of another file that is often mistaken for safetensors; NULL = unknown.
 static const char *other_kind(const unsigned char *prefix) {
   static const struct {
     const char *bytes, *kind;
@@ -251,7 +251,7 @@ static tsr_status read_header(tsr_model *model, const char *json, size_t length,
     return tsr_fail(BROKEN_FILE, "the header begins with byte 0x%02x at byte %d, wanted '{' (0x7b)",
                     (unsigned char)json[0], LENGTH_BYTES);
   header h = {.data_start = LENGTH_BYTES + (int64_t)length, .file_size = file_size, .model = model};
-  TSR_TRY_NOTE(tsr_json_parse_part(json, length, LENGTH_BYTES, &h.doc), "header");
+  TSR_TRY_NOTE(tsr_json_parse_at(json, length, LENGTH_BYTES, &h.doc), "header");
   tsr_status status = read_members(&h);
   tsr_json_destroy(h.doc);
   return status;
@@ -322,7 +322,7 @@ tsr_status tsr_model_read_file(tsr_model *model, const char *path) {
   TSR_TRY(tsr_model_add_file(model, path));
   int fd = -1;
   do {
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is not waited for
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // does not wait for a pipe
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return tsr_fail(IO, "%s: %s", path, strerror(errno));
   tsr_status status = read_open_file(model, fd);

@@ -1,4 +1,4 @@
-// Headers of files to be written, laid out as the reference library does.
+// Headers of files to be written, laid out like the reference library's.
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 enum { LARGEST_HEADER = 100000000 };
 
-// The reference library's order of types; tensors of the last come first.
+// The reference library's order of types, last first.
 static const tsr_dtype order[] = {
     TSR_BOOL,   TSR_F4E2M1FN, TSR_F6E2M3FN,  TSR_F6E3M2FN,   TSR_U8,         TSR_I8,
     TSR_F8E5M2, TSR_F8E4M3FN, TSR_F8E8M0FNU, TSR_F8E4M3FNUZ, TSR_F8E5M2FNUZ, TSR_I16,
@@ -104,7 +104,7 @@ static void write_entry(tsr_json_writer *json, const planned_tensor *e, int64_t 
   tsr_json_end_object(json);
 }
 
-// `begins` are counted from the end of the header here.
+// Here `begins` count from the end of the header.
 static tsr_status write_header(const planned_tensor *entries, int64_t count,
                                const tsr_metadata *metadata, int64_t metadata_count, tsr_text *out,
                                int64_t *begins, int64_t *out_data) {

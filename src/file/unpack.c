@@ -1,3 +1,6 @@
+// Inflating from any offset. zlib stops at the end of each block; there the position, the unused
+// bits and the window of output make a resume point. Points far from the last reads are thinned
+// out, so the memory of an unpacker is bounded.
 #include "file/unpack.h"
 
 #include <assert.h>
@@ -8,18 +11,18 @@
 #include "base/io.h"
 
 enum {
-  CHUNK = 1 << 16,          // packed bytes read at once, and unpacked ones thrown away
+  CHUNK = 1 << 16,          // packed bytes read at once, and unpacked bytes skipped at once
   MOST_AT_ONCE = 1 << 30,   // zlib counts in 32 bits
   WINDOW = 1 << MAX_WBITS,  // bytes that deflate refers back to
-  SPACING = 4 << 20,        // between two places, where they are closest
+  SPACING = 4 << 20,        // between two resume points, where they are densest
   MOST_PLACES = 48,
-  RECENT = MOST_PLACES / 2,  // places that are never thinned out
+  RECENT = MOST_PLACES / 2,  // resume points that are never thinned out
 };
 
-// The end of a block, where unpacking can be taken up again.
+// A resume point: the end of a block, from which inflating can continue.
 typedef struct resume_point {
-  int64_t out, in;  // bytes unpacked so far, and packed bytes used up
-  int bits;         // of the byte before `in` that are still to come
+  int64_t out, in;  // bytes unpacked so far, and packed bytes consumed
+  int bits;         // of the byte before `in` that are still unread
   unsigned window_length;
   unsigned char *window;  // owned
 } resume_point;
@@ -28,9 +31,9 @@ struct tsr_unpacker {
   tsr_packed stream;
   z_stream z;
   bool begun;       // `z` has been set up
-  bool positioned;  // and unpacks what comes at `out`
+  bool positioned;  // and its next output is the byte at `out`
   int64_t out, in;  // unpacked so far; packed bytes given to `z`
-  int64_t checked;  // how far from the start the checksum is known
+  int64_t checked;  // bytes from the start that are in the checksum
   uint32_t crc;
   int count;
   resume_point places[MOST_PLACES];  // by `out`
@@ -64,14 +67,14 @@ void tsr_unpacker_destroy(tsr_unpacker *unpacker) {
 
 // ---- places ----
 
-// The last place at or before `out`; -1 = the start.
+// The last resume point at or before `out`; -1 = the start.
 static int place_before(const tsr_unpacker *u, int64_t out) {
   int i = u->count - 1;
   while (i >= 0 && u->places[i].out > out) i--;
   return i;
 }
 
-// Every other one of those that are not recent goes.
+// Drops every other resume point that is not recent.
 static void thin_out(tsr_unpacker *u) {
   int kept = 0;
   for (int i = 0; i < u->count; i++) {
@@ -83,7 +86,7 @@ static void thin_out(tsr_unpacker *u) {
   u->count = kept;
 }
 
-// Places make going back cheaper, and are not needed: without memory there is one less.
+// Resume points only save time: without memory there is one less.
 static void keep_place(tsr_unpacker *u) {
   const int before = place_before(u, u->out);
   if (u->out - (before < 0 ? 0 : u->places[before].out) < SPACING) return;
@@ -115,13 +118,13 @@ static tsr_status go_to_place(tsr_unpacker *u, int fd, const char *path, const r
   return NULL;
 }
 
-// To the nearest place from which `offset` is reached, unless going on is nearer.
+// Moves to the nearest resume point before `offset`, unless the current position is nearer.
 static tsr_status go_near(tsr_unpacker *u, int fd, const char *path, int64_t offset) {
   const int before = place_before(u, offset);
   const int64_t nearest = before < 0 ? 0 : u->places[before].out;
   if (u->positioned && u->out <= offset && u->out >= nearest) return NULL;
   u->positioned = false;
-  // Negative: bare deflate, without a header of its own.
+  // Negative: raw deflate without a header.
   const int result = u->begun ? inflateReset(&u->z) : inflateInit2(&u->z, -MAX_WBITS);
   if (result != Z_OK) return tsr_fail(NO_MEMORY, "unpacking");
   u->begun = true;
@@ -146,7 +149,7 @@ static tsr_status refill(tsr_unpacker *u, int fd, const char *path) {
   return NULL;
 }
 
-// Takes bytes that were unpacked into the checksum, which goes from the start on without a gap.
+// Adds unpacked bytes to the checksum, which grows from the start without gaps.
 static tsr_status check(tsr_unpacker *u, const unsigned char *bytes, int64_t length) {
   const int64_t begin = u->out - length;
   if (begin > u->checked || u->out <= u->checked) return NULL;
@@ -154,13 +157,13 @@ static tsr_status check(tsr_unpacker *u, const unsigned char *bytes, int64_t len
   u->crc = (uint32_t)crc32(u->crc, bytes + known, (uInt)(length - known));
   u->checked = u->out;
   if (u->checked < u->stream.size || u->crc == u->stream.crc) return NULL;
-  u->checked = 0;  // wrong every time
+  u->checked = 0;  // so that it fails again
   tsr_status status = tsr_packed_check(&u->stream, u->crc);
   u->crc = 0;
   return status;
 }
 
-// Unpacks up to `most` bytes, fewer where a block ends.
+// Unpacks up to `most` bytes, fewer at the end of a block.
 static tsr_status unpack_some(tsr_unpacker *u, int fd, const char *path, unsigned char *to,
                               int64_t most, int64_t *out_done) {
   if (!u->z.avail_in) TSR_TRY(refill(u, fd, path));

@@ -1,4 +1,4 @@
-// The directory of a zip archive stands at its end, and says where the members are:
+// The directory of a zip archive is at its end and locates the members:
 //
 //   local header, bytes of a member   (once for each)
 //   [record]                          what we note of the whole
@@ -6,7 +6,7 @@
 //   [zip64 end record, its locator]   where a number does not fit 16 or 32 bits
 //   end record, comment
 //
-// Every number is checked before it is used as a place or a size.
+// Every number is checked before it is used as an offset or a size.
 #include "file/zip.h"
 
 #include <stdlib.h>
@@ -36,10 +36,10 @@ static uint32_t mark_of(const unsigned char *bytes) { return (uint32_t)number(by
 
 // ---- the end of the archive ----
 
-// Where the directory is, and how many entries it has.
+// The offset, size and number of entries of the directory.
 typedef struct zip_ending {
   uint64_t count, size, begin;
-  int64_t end;  // of the directory: where the first of the end records begins
+  int64_t end;  // of the directory: the offset of the first end record
 } zip_ending;
 
 static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, zip_ending *out) {
@@ -146,7 +146,7 @@ static tsr_status check_member(const tsr_zip *zip, int flags, int method, uint64
   return NULL;
 }
 
-// The name again, and how far the bytes are from the local header.
+// Checks the name in the local header, and finds the member's bytes.
 static tsr_status read_local(const tsr_zip *zip, tsr_zip_member *member, size_t name_length) {
   unsigned char local[TSR_ZIP_LOCAL_BYTES];
   if (member->header > zip->directory - TSR_ZIP_LOCAL_BYTES)
@@ -232,7 +232,7 @@ static int compare_places(const void *a, const void *b) {
   return x->header < y->header ? -1 : x->header > y->header;
 }
 
-// Members that share bytes unpack to more than an archive can hold.
+// Overlapping members would unpack to more than the archive holds (a zip bomb).
 static tsr_status check_overlaps(const tsr_zip *zip, int64_t *out_end) {
   const tsr_zip_member **sorted = malloc((size_t)(zip->count + 1) * sizeof *sorted);
   if (!sorted) return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
@@ -253,7 +253,7 @@ static tsr_status check_overlaps(const tsr_zip *zip, int64_t *out_end) {
 
 // ---- the record before the directory ----
 
-// Other things may stand there too, as checksums that were not known when their member began.
+// Other data may be there too, such as trailing checksums of members.
 static tsr_status read_record(tsr_zip *zip, int64_t begin) {
   unsigned char head[TSR_ZIP_RECORD_HEAD];
   const int64_t room = zip->directory - begin - TSR_ZIP_RECORD_HEAD;

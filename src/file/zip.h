@@ -1,7 +1,7 @@
-// Zip archives, as far as .npz files need them: members stored or deflated, also beyond 4 GB.
+// Zip archives for .npz files: members stored or deflated, also beyond 4 GB.
 //
-// Read strictly: the directory must end where the archive's last record begins, members must lie
-// before it without overlapping, and every name must be the same in both places it stands.
+// Read strictly: the directory must end where the end records begin, members must be before it
+// without overlapping, and the names in local headers and directory must agree.
 #ifndef TESSERA_FILE_ZIP_H
 #define TESSERA_FILE_ZIP_H
 
@@ -12,7 +12,7 @@
 #include "file/unpack.h"
 #include "tessera/status.h"
 
-// The four bytes that records of an archive begin with.
+// The first four bytes of the records of an archive.
 enum {
   TSR_ZIP_LOCAL = 0x04034b50,
   TSR_ZIP_ENTRY = 0x02014b50,
@@ -22,28 +22,28 @@ enum {
 };
 enum { TSR_ZIP_LOCAL_BYTES = 30 };  // of a local header without its name
 
-// The extra field of a directory entry that holds a note: 'Ts'.
+// The id of the extra field with our note, in a directory entry: 'Ts'.
 enum { TSR_ZIP_NOTE = 0x7354 };
 
-// Between the last member and the directory a record of any bytes may stand, the format's "archive
-// extra data": this mark, their number in four bytes, and they. Who unpacks members passes over it.
+// A record of any bytes may precede the directory, the format's "archive extra data": this mark,
+// their number in four bytes, and the bytes. Other readers skip it.
 enum { TSR_ZIP_RECORD = 0x08064b50, TSR_ZIP_RECORD_HEAD = 8, TSR_ZIP_MOST_RECORD = 1 << 28 };
 
 typedef struct tsr_zip_member {
   const char *name;
-  const char *note;  // that tsr_zip_plan_add was given; NULL = none
+  const char *note;  // given to tsr_zip_plan_add; NULL = none
   bool deflated;
   uint32_t crc;
   int64_t packed, size;  // bytes in the archive, and unpacked
-  int64_t header;        // where its local header begins
-  int64_t begin;         // where its bytes begin
+  int64_t header;        // offset of its local header
+  int64_t begin;         // offset of its bytes
 } tsr_zip_member;
 
 typedef struct tsr_zip {
   int fd;
   const char *path;  // for messages; in the arena
   int64_t file_size, directory;
-  const char *record;  // that tsr_zip_plan_end was given, in the arena; NULL = none
+  const char *record;  // given to tsr_zip_plan_end, in the arena; NULL = none
   size_t record_length;
   int64_t count, capacity;
   tsr_zip_member *members;
@@ -51,17 +51,17 @@ typedef struct tsr_zip {
   tsr_arena arena;
 } tsr_zip;
 
-// Reads the directory; `zip` must be deinitialised when this succeeds.
+// Reads the directory; deinitialise `zip` after success.
 TSR_MUST_USE tsr_status tsr_zip_open(const char *path, tsr_zip *zip);
 void tsr_zip_deinit(tsr_zip *zip);
 
-// Unpacks a member's first `skip` bytes to `head` and those after it, `length` of them, to `rest`.
-// When that is all of it, its checksum must be right.
+// Unpacks a member's first `skip` bytes to `head` and the next `length` to `rest`. If that is all
+// of it, its checksum is verified.
 TSR_MUST_USE tsr_status tsr_zip_read(const tsr_zip *zip, const tsr_zip_member *member, void *head,
                                      int64_t skip, void *rest, int64_t length);
-// Reads all of it piece by piece, for its checksum only.
+// Reads all of it, only to verify its checksum.
 TSR_MUST_USE tsr_status tsr_zip_check(const tsr_zip *zip, const tsr_zip_member *member);
-// Where the bytes of a deflated member lie.
+// The stream of a deflated member.
 tsr_packed tsr_zip_packed(const tsr_zip_member *member);
 
 #endif

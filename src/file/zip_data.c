@@ -1,4 +1,4 @@
-// The bytes of a zip archive's members, unpacked and held against their checksums.
+// The bytes of a zip archive's members, unpacked and verified by their checksums.
 #include <stdlib.h>
 
 #include "base/io.h"

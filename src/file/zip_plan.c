@@ -1,3 +1,6 @@
+// Local headers and the directory of a zip archive are written into memory with checksums of 0,
+// whose offsets are kept. When a member's bytes are known, tsr_zip_plan_set_crc fills its checksum
+// in.
 #include "file/zip_plan.h"
 
 #include <stdlib.h>
@@ -40,8 +43,8 @@ static void add_number(tsr_text *out, uint64_t value, int width) {
 
 static uint64_t or_ones(uint64_t value, bool is_64) { return is_64 ? 0xffffffff : value; }
 
-// What a local header and a directory entry have in common: versions to sizes. The date is the
-// first that zip knows, so that equal arrays make equal archives.
+// The common fields of a local header and a directory entry: versions to sizes. The date is zip's
+// first, so that equal arrays make equal archives.
 static void add_facts(tsr_text *out, bool is_64, const char *name, uint64_t size) {
   bool ascii = true;
   for (const char *c = name; *c; c++) ascii &= (signed char)*c > 0;
@@ -56,7 +59,7 @@ static void add_facts(tsr_text *out, bool is_64, const char *name, uint64_t size
   add_number(out, strlen(name), 2);
 }
 
-// A field of zeros, so that what comes after it is aligned.
+// The size of a padding field that aligns what follows it.
 static uint64_t padding(int64_t begin) {
   const uint64_t off = (uint64_t)begin % TSR_ZIP_ALIGNMENT;
   const uint64_t pad = off ? TSR_ZIP_ALIGNMENT - off : 0;

@@ -1,4 +1,4 @@
-// Walking a document that was read (json/json_node.h tells how it lies in memory).
+// Accessors of a document that was read; json/json_node.h describes its layout in memory.
 #include <stdlib.h>
 
 #include "base/decimal.h"
@@ -73,7 +73,7 @@ const tsr_json *tsr_json_find(const tsr_json *value, const char *name) {
 
 const tsr_json *tsr_json_at(const tsr_json *value, size_t index) {
   if (!value || index >= tsr_json_count(value)) return NULL;
-  // An array of scalars has one slot for each, so that lists of numbers are reached at once.
+  // An array of scalars has one slot for each, so an index is found at once.
   if (json_size(value) == value[1].count + 2) return value + 2 + index;
   const tsr_json *member = tsr_json_first(value);
   while (index--) member = tsr_json_next(member);

@@ -1,8 +1,7 @@
 // JSON, read strictly (RFC 8259, UTF-8, no duplicate keys) and written exactly.
 //
-// Integers of 64 bits survive unharmed, every value knows the byte it started at, and a document is
-// one block of nodes over the caller's bytes, so that a 100 MB header costs little more
-// than a scan.
+// 64-bit integers are exact, and every value knows its byte offset. A document is one block of
+// nodes over the caller's bytes, so a 100 MB header costs little more than a scan.
 #ifndef TESSERA_JSON_JSON_H
 #define TESSERA_JSON_JSON_H
 
@@ -26,8 +25,8 @@ typedef enum tsr_json_kind {
 typedef struct tsr_json_doc tsr_json_doc;  // owns the values
 typedef struct tsr_json tsr_json;          // one value; lives as long as its document
 
-// Reads one value and nothing after it. `bytes` must stay until the document is destroyed: strings
-// without escapes are views of them. Errors name line, column and byte. At most 512 levels.
+// Reads one value and nothing after it. `bytes` must outlive the document: strings without escapes
+// are views of them. Errors name line, column and byte. At most 512 levels.
 TSR_MUST_USE tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_doc);
 // The same for a whole file, which the document then owns.
 TSR_MUST_USE tsr_status tsr_json_read_file(const char *path, tsr_json_doc **out_doc);
@@ -45,23 +44,22 @@ const tsr_json *tsr_json_first(const tsr_json *value);
 const tsr_json *tsr_json_next(const tsr_json *value);
 const char *tsr_json_key(const tsr_json *member, size_t *out_length);  // not terminated
 bool tsr_json_key_is(const tsr_json *member, const char *name);
-// A member by name or position; NULL when there is none or `value` is not of that kind (NULL too).
-// Finding by name takes constant time also in large objects; finding by position does in arrays of
-// scalars, else walk with tsr_json_next.
+// A member by name or position; NULL if there is none or `value` is of another kind (or NULL). By
+// name takes constant time also in large objects; by position in arrays of scalars, else use
+// tsr_json_next.
 const tsr_json *tsr_json_find(const tsr_json *value, const char *name);
 const tsr_json *tsr_json_at(const tsr_json *value, size_t index);
 
-// Scalars. The wrong kind is an error that says what was found; `what` names the value in it, as in
-// "shape: wanted an integer, found \"x\"". A NULL value reads "missing". A number with a fraction
-// or an exponent is no integer, whatever its value; one beyond the range of the wanted type is an
-// error.
+// Scalars. The wrong kind is an error; `what` names the value in it, as in "shape: wanted an
+// integer, found \"x\"", or "missing" for NULL. A number with a fraction or an exponent is no
+// integer; one out of range is an error.
 TSR_MUST_USE tsr_status tsr_json_get_bool(const tsr_json *value, const char *what, bool *out_bool);
 TSR_MUST_USE tsr_status tsr_json_get_int(const tsr_json *value, const char *what, int64_t *out_int);
 TSR_MUST_USE tsr_status tsr_json_get_uint(const tsr_json *value, const char *what,
                                           uint64_t *out_uint);
 TSR_MUST_USE tsr_status tsr_json_get_double(const tsr_json *value, const char *what,
                                             double *out_double);
-// A string's bytes, escapes resolved, not terminated; may hold '\0' bytes.
+// A string's bytes, escapes resolved, not terminated; may contain '\0'.
 TSR_MUST_USE tsr_status tsr_json_get_string(const tsr_json *value, const char *what,
                                             const char **out_bytes, size_t *out_length);
 // Whether the value is this very string. False for other kinds and NULL.
@@ -70,14 +68,13 @@ bool tsr_json_is_string(const tsr_json *value, const char *string);
 // Writes a value back, compactly; parse and print are inverses up to white space.
 void tsr_json_print(const tsr_json *value, tsr_text *out);
 
-// A writer that keeps commas, indentation and escapes right. Begin and end must pair (asserted).
+// A writer that handles commas, indentation and escapes. Begin and end must pair (asserted).
 typedef struct tsr_json_writer {
   tsr_text *out;
   int indent;  // spaces per level; 0 = one line
   int depth;
   bool need_comma, after_key;
-  // Which open containers are inline (all on one line), one bit a level: lists of numbers read
-  // better so.
+  // Which open containers are on one line, one bit per level: for lists of numbers.
   uint64_t inline_levels;
 } tsr_json_writer;
 
@@ -88,7 +85,7 @@ void tsr_json_end_object(tsr_json_writer *writer);
 void tsr_json_begin_array(tsr_json_writer *writer);
 void tsr_json_begin_inline_array(tsr_json_writer *writer);
 void tsr_json_end_array(tsr_json_writer *writer);
-// Strings are UTF-8; bytes that are not become U+FFFD, so that what is written can be read.
+// Strings are UTF-8; invalid bytes become U+FFFD, so that the output is valid.
 void tsr_json_write_key(tsr_json_writer *writer, const char *key);
 void tsr_json_write_string(tsr_json_writer *writer, const char *string);  // NULL = null
 void tsr_json_write_bytes(tsr_json_writer *writer, const char *bytes, size_t length);

@@ -1,5 +1,5 @@
-// The index serves twice: while reading, it finds duplicate keys in linear time; later, it makes
-// finding a member of a header with 100,000 tensors a matter of one probe.
+// The index of a large object. While reading, it finds duplicate keys in linear time; later, it
+// finds a member of a header with 100,000 tensors in one probe.
 #include "json/json_node.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static const uint64_t DISTANCE_MASK = (UINT64_C(1) << 40) - 1;
 
 static uint64_t tag_of(uint64_t hash) { return hash & ~DISTANCE_MASK; }
 
-// The place in the table of `name`: where it is, or the empty one where it belongs.
+// The slot of `name`, or the empty slot where it belongs.
 static size_t find_place(const tsr_json_index *index, const tsr_json *object, const char *name,
                          size_t length, uint64_t hash) {
   for (size_t i = hash & index->mask;; i = (i + 1) & index->mask) {
@@ -37,9 +37,9 @@ static size_t table_size(size_t count) {
   return size;
 }
 
-// Enters up to BATCH keys from `*key` on, and moves it behind them. Probing a large table is a wait
-// for memory, so the batch is hashed first, which lets these waits overlap. Returns the member
-// whose key was there already, or NULL.
+// Adds up to BATCH keys from `*key` on, and advances it. Probing a large table waits for memory;
+// hashing the batch first lets these waits overlap. Returns the member whose key exists already, or
+// NULL.
 static const tsr_json *enter_keys(tsr_json_index *index, const tsr_json *object, size_t count,
                                   const tsr_json **key) {
   const tsr_json *members[BATCH];
@@ -67,7 +67,7 @@ tsr_status tsr_json_index_create(const tsr_json *object, size_t count, tsr_json_
   tsr_json_index *index = calloc(1, sizeof *index + size * sizeof *index->entries);
   if (!index) return tsr_fail(NO_MEMORY, "index of %zu keys", count);
   index->mask = size - 1;
-  // Where memory lies is unknown to whoever wrote the text, who so cannot choose colliding keys.
+  // The address is unknown to the author of the text, who thus cannot choose colliding keys.
   index->seed = (uintptr_t)index >> 4;
   const tsr_json *key = object + 2, *duplicate = NULL;
   for (size_t done = 0; done < count && !duplicate; done += BATCH)

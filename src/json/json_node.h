@@ -1,9 +1,9 @@
-// How a JSON document lies in memory, for the reader that makes it and the accessors that walk it.
+// The layout of a JSON document in memory, for its reader and accessors.
 //
-// Values lie one after the other in the order of the text, on a tape of 16-byte slots. A scalar
-// takes one slot. A container takes two, a head and its details, and is followed by its members. A
-// member of an object is preceded by one slot for its key. So the next sibling is found by adding a
-// span, and nothing on the tape points into the tape: it may move while it grows.
+// Values are on a tape of 16-byte slots, in the order of the text. A scalar takes one slot. A
+// container takes two, a head and its details, followed by its members. A member of an object is
+// preceded by a slot for its key. So the next sibling is found by adding a span. Nothing on the
+// tape points into the tape, so it may move while it grows.
 #ifndef TESSERA_JSON_JSON_NODE_H
 #define TESSERA_JSON_JSON_NODE_H
 
@@ -27,14 +27,14 @@ struct tsr_json {
 
 enum {
   JSON_KIND_MASK = 7,
-  JSON_IS_MEMBER = 8,     // of an object: the key lies in the slot before
+  JSON_IS_MEMBER = 8,     // of an object: the key is in the slot before
   JSON_IS_LAST = 16,      // of its container
   JSON_IS_FRACTION = 32,  // a number with a fraction or an exponent
   JSON_SIZE_SHIFT = 8,
 };
 
-// Where the keys of a large object are: open addressing over the hash of the key. An entry holds
-// the member's distance from the head below a tag of hash bits; 0 = empty.
+// The keys of a large object: open addressing over the hash of the key. An entry is the member's
+// distance from the head below a tag of hash bits; 0 = empty.
 typedef struct tsr_json_index {
   struct tsr_json_index *next;  // of the document
   size_t mask;
@@ -45,10 +45,10 @@ typedef struct tsr_json_index {
 struct tsr_json_doc {
   const char *bytes;
   size_t length;
-  size_t start;  // where they begin in their file, from which positions count
-  char *owned;   // the bytes, if they are the document's own
-  // Strings with escapes are resolved to the place they have in the text, but in this second text
-  // of the same length, which is made when the first one is met and touched only where they are.
+  size_t start;  // offset of the bytes in their file; positions count from the file's start
+  char *owned;   // the bytes, if the document owns them
+  // Strings with escapes are resolved at the same offset in this second text of the same length,
+  // which is allocated for the first of them.
   char *shadow;
   tsr_json *tape;
   tsr_json_index *indexes;
@@ -58,7 +58,7 @@ static inline tsr_json_kind json_kind(const tsr_json *value) {
   return (tsr_json_kind)(value->word & JSON_KIND_MASK);
 }
 
-// Bytes of a string or number; slots of a container, its own two included.
+// Bytes of a string or number; slots of a container, including its own two.
 static inline size_t json_size(const tsr_json *value) { return value->word >> JSON_SIZE_SHIFT; }
 
 static inline bool json_is_container(const tsr_json *value) {
@@ -76,7 +76,8 @@ static inline bool json_same_bytes(const tsr_json *string, const char *bytes, si
 // Finds the member called `name`, or NULL, by the index of `object` (which must have one).
 const tsr_json *tsr_json_index_find(const tsr_json *object, const char *name, size_t length);
 
-// Makes the index of an object with `count` keys; of two equal keys, gives the later's member.
+// Makes the index of an object with `count` keys; of two equal keys, returns the member of the
+// later.
 TSR_MUST_USE tsr_status tsr_json_index_create(const tsr_json *object, size_t count,
                                               tsr_json_index **out_index,
                                               const tsr_json **out_duplicate);

@@ -1,9 +1,9 @@
-// The reader: one pass over the text that leaves a tape (json/json_node.h), without recursion.
+// The reader: one pass over the text that makes a tape (json/json_node.h), without recursion.
 //
-// A container that is still open keeps its bookkeeping in its own two slots: the head holds where
-// its parent is, the details hold its last member and their number. So the tape is also the stack;
-// at its bottom lies an array that stands for the document and holds the one value. Objects are
-// checked for duplicate keys when they close: a few keys in pairs, many by an index.
+// An open container keeps its state in its own two slots: the head has the slot of its parent, the
+// details its last member and their number. So the tape is also the stack; at its bottom is an
+// array with the document's value. Objects are checked for duplicate keys when they close: a few
+// keys by pairs, many by an index.
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ typedef struct json_parser {
   tsr_status status;  // why reading stopped
 } json_parser;
 
-// Readers take where they start and return where they ended, so that the place stays in a register;
-// they return NULL, as helpers return false, after having set `status`.
+// Readers take the start and return the end, so that the position stays in a register. On failure
+// they set `status` and return NULL (helpers: false).
 
 static tsr_cursor cursor_at(const json_parser *p, const char *at) {
   return (tsr_cursor){.name = p->name,
@@ -77,7 +77,7 @@ static inline bool push(json_parser *p, const char *text, uint64_t word) {
   return true;
 }
 
-// Tells the open container that a member starts in the next slot, and gives the member's marks.
+// Registers a member that starts in the next slot, and returns its marks.
 static inline uint64_t adopt(json_parser *p) {
   tsr_json *head = &p->tape[p->open];
   head[1].last = p->used;
@@ -159,8 +159,8 @@ static inline const char *skip_to_mark(json_parser *p, const char *at) {
   }
 }
 
-// Reads the rest of a string that has escapes, from its first backslash on. An escape is never
-// shorter than what it stands for, so the resolved string fits the place it has in the shadow.
+// Reads the rest of a string with escapes, from its first backslash on. An escape is never shorter
+// than its character, so the resolved string fits its place in the shadow.
 static const char *read_escaped(json_parser *p, const char *start, const char *at,
                                 const char **out_text, size_t *out_size) {
   tsr_json_doc *doc = p->doc;
@@ -203,7 +203,7 @@ static inline const char *read_digits(json_parser *p, const char *at) {
   return at > start ? at : unexpected(p, at, "a digit");
 }
 
-// Reads what may follow the digits before the point.
+// Reads what may follow the integer digits.
 static const char *read_fraction(json_parser *p, const char *at) {
   if (is_next(p, at, '.') && !(at = read_digits(p, at + 1))) return NULL;
   if (!is_next(p, at, 'e') && !is_next(p, at, 'E')) return at;
@@ -370,8 +370,8 @@ static bool read_document(json_parser *p) {
 
 // Fills in a document whose bytes are set, or destroys it.
 static tsr_status parse_into(tsr_json_doc *doc, const char *name, tsr_json_doc **out_doc) {
-  // Eight bytes of text make a slot in the headers of checkpoints. Slots that are not reached cost
-  // nothing, their memory being never touched.
+  // The headers of checkpoints have about eight bytes of text per slot. Unused slots cost nothing:
+  // their memory is never touched.
   const size_t capacity = doc->length / 8 + FIRST_SLOTS;
   json_parser p = {.name = name, .end = doc->bytes + doc->length, .doc = doc, .capacity = capacity};
   p.tape = malloc(capacity * sizeof *p.tape);
@@ -386,8 +386,8 @@ static tsr_status parse_into(tsr_json_doc *doc, const char *name, tsr_json_doc *
   return NULL;
 }
 
-tsr_status tsr_json_parse_part(const char *bytes, size_t length, size_t start,
-                               tsr_json_doc **out_doc) {
+tsr_status tsr_json_parse_at(const char *bytes, size_t length, size_t start,
+                             tsr_json_doc **out_doc) {
   tsr_json_doc *doc = calloc(1, sizeof *doc);
   if (!doc) return tsr_fail(NO_MEMORY, "JSON document");
   doc->bytes = bytes;
@@ -397,7 +397,7 @@ tsr_status tsr_json_parse_part(const char *bytes, size_t length, size_t start,
 }
 
 tsr_status tsr_json_parse(const char *bytes, size_t length, tsr_json_doc **out_doc) {
-  return tsr_json_parse_part(bytes, length, 0, out_doc);
+  return tsr_json_parse_at(bytes, length, 0, out_doc);
 }
 
 tsr_status tsr_json_read_file(const char *path, tsr_json_doc **out_doc) {

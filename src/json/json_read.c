@@ -1,3 +1,4 @@
+// Checks that readers of JSON documents repeat: known keys, the schema, arrays, terminated strings.
 #include "json/json_read.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// Scanning eight bytes at a time for the few that matter inside a JSON string.
+// Scans a JSON string eight bytes at a time for bytes that need attention.
 #ifndef TESSERA_JSON_JSON_SCAN_H
 #define TESSERA_JSON_JSON_SCAN_H
 
@@ -10,11 +10,11 @@ static inline bool json_is_plain(char c) {
   return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
-// The first byte at or after `at` that is not plain: a quote, a backslash, a control character or
-// part of a character beyond ASCII; `end` if there is none.
+// The first byte at or after `at` that is not plain: a quote, a backslash, a control character or a
+// byte beyond ASCII; `end` if there is none.
 //
-// Of a word, `x - ones` sets a byte's top bit where x is 0, if the byte was below 80 before. A
-// borrow may spoil the bytes above such a place, but never the lowest, which is the one asked for.
+// In a word, `x - ones` sets the top bit of a zero byte, if the byte was below 80 before. A borrow
+// may spoil higher bytes, but never the lowest match, which is the result.
 static inline const char *json_skip_plain(const char *at, const char *end) {
   const uint64_t ones = UINT64_C(0x0101010101010101);
   while (end - at >= 8) {

@@ -1,5 +1,5 @@
-// The writer. Its state is only what the next byte depends on: whether a comma is due, whether a
-// key was just written, how deep it is, and which of the open containers stand on one line.
+// The writer. Its state is what the next byte depends on: whether a comma is due, whether a key was
+// just written, the depth, and which open containers are on one line.
 #include <assert.h>
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "json/json_node.h"
 #include "json/json_scan.h"
 
-// Levels past the last bit share it; nobody reads indentation that deep.
+// Levels past the last bit share it; indentation that deep is unreadable anyway.
 static uint64_t level_bit(int depth) { return UINT64_C(1) << (depth < 63 ? depth : 63); }
 
 static bool is_inline(const tsr_json_writer *w) {
@@ -23,7 +23,7 @@ static void new_line(tsr_json_writer *w) {
   for (int i = w->depth * w->indent; i > 0; i--) tsr_text_add_char(w->out, ' ');
 }
 
-// What stands between the value or key before and the one to come.
+// Writes the separator before the next value or key.
 static void separate(tsr_json_writer *w) {
   if (w->after_key) {
     w->after_key = false;
@@ -74,7 +74,7 @@ static void add_wide_escape(tsr_text *out, const char *bytes, size_t length) {
   tsr_text_addf(out, "\\u%04x", character);
 }
 
-// Without quotes, backslashes and what is below ' '.
+// Bytes without quotes, backslashes and control characters below ' '.
 static void add_plain(const tsr_json_writer *w, const char *bytes, size_t length) {
   const char *found = NULL;
   while (w->indent && length && (found = memchr(bytes, 0x7f, length))) {
@@ -87,8 +87,9 @@ static void add_plain(const tsr_json_writer *w, const char *bytes, size_t length
   tsr_text_add_bytes(w->out, bytes, length);
 }
 
-// Bytes that are no UTF-8 (file names may hold any) become U+FFFD: what is written can be read.
-// Lines are for people: in these, what a terminal would obey is escaped though JSON allows it.
+// Invalid UTF-8 (file names may have any bytes) becomes U+FFFD, so that the output is valid.
+// Indented output is for people: control characters for terminals are escaped though JSON allows
+// them.
 static void add_string(const tsr_json_writer *w, const char *bytes, size_t length) {
   const char *at = bytes, *const stop = bytes + length;
   tsr_text *out = w->out;
@@ -189,7 +190,7 @@ void tsr_json_write_ints(tsr_json_writer *writer, const int64_t *values, size_t 
   tsr_json_end_array(writer);
 }
 
-// Recursion is bounded: the reader takes no more than 512 levels.
+// Recursion is bounded: documents have at most 512 levels.
 static void write_value(tsr_json_writer *w, const tsr_json *value) {
   const tsr_json_kind kind = json_kind(value);
   if (kind == TSR_JSON_STRING) {

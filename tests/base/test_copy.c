@@ -121,8 +121,8 @@ static void any_part_of_any_copy_is_right(void **state) {
     }
     memset(target, 0x5a, sizeof target);
     memset(wanted, 0x5a, sizeof wanted);
-    tsr_copy_run_part(&copy, begin, end, bits, source, target,
-                      round / 10 % 2 ? TSR_STORES_STREAMED : TSR_STORES_CACHED);
+    tsr_copy_run_range(&copy, begin, end, bits, source, target,
+                       round / 10 % 2 ? TSR_STORES_STREAMED : TSR_STORES_CACHED);
     copy_slowly(&copy, begin, end, bits, source, wanted);
     assert_memory_equal(target, wanted, sizeof target);
   }
@@ -145,8 +145,8 @@ static void messages_carry_copies(void **state) {
     tsr_copy_unpack(&unpacked, -middle);
     memset(target, 0, sizeof target);
     memset(wanted, 0, sizeof wanted);
-    tsr_copy_run_part(&packed, middle, elements, bits, source, message, TSR_STORES_CACHED);
-    tsr_copy_run_part(&unpacked, middle, elements, bits, message, target, TSR_STORES_CACHED);
+    tsr_copy_run_range(&packed, middle, elements, bits, source, message, TSR_STORES_CACHED);
+    tsr_copy_run_range(&unpacked, middle, elements, bits, message, target, TSR_STORES_CACHED);
     copy_slowly(&copy, middle, elements, bits, source, wanted);
     assert_memory_equal(target, wanted, sizeof target);
   }

@@ -140,7 +140,7 @@ static int64_t element_at(const placed_copy *it, int64_t place) {
 }
 
 static void run_item(const placed_copy *it, int64_t begin, int64_t end, tsr_copy_stores stores) {
-  tsr_copy_run_part(it->copy, begin, end, it->bits, it->source, it->target, stores);
+  tsr_copy_run_range(it->copy, begin, end, it->bits, it->source, it->target, stores);
 }
 
 static tsr_status do_task(void *context, int64_t index, int worker) {

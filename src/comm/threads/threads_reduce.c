@@ -39,7 +39,7 @@ typedef struct reduce_work {
 
 static void put(const reduce_work *w, const void *block, void *out, int64_t to, int64_t count) {
   const tsr_copy copy = {.to = to, .length = count};
-  tsr_copy_run_part(&copy, 0, count, w->bits, block, out, w->stores);
+  tsr_copy_run_range(&copy, 0, count, w->bits, block, out, w->stores);
 }
 
 // Elements [at, end) of a result that all members get.
