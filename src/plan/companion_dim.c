@@ -1,5 +1,5 @@
-// One dimension of a companion: how many of its elements go with how many of the weight's, and the
-// weight's cut counted in them.
+// One dimension of a companion: the ratio of its elements to the weight's, and the weight's cut
+// counted in the companion's elements.
 #include "plan/companion_dim.h"
 
 #include "base/arithmetic.h"
@@ -33,7 +33,7 @@ static tsr_status scale_sizes(const tsr_companion_dim *b, tsr_stage *stage) {
   return NULL;
 }
 
-// Grains that hold whole blocks stay; smaller than that, each shard's piece of a part becomes one.
+// A grain of whole blocks stays. Where it is smaller, the piece of one shard becomes the grain.
 static tsr_status scale_parts(const tsr_companion_dim *b, int64_t shards, tsr_stage *stage) {
   tsr_part *parts = tsr_arena_zeros(b->arena, (size_t)stage->count, sizeof *parts);
   if (!parts) return tsr_fail(NO_MEMORY, "the parts of a cut");
@@ -51,7 +51,7 @@ static tsr_status scale_parts(const tsr_companion_dim *b, int64_t shards, tsr_st
   return NULL;
 }
 
-// What a stage divides is halved, quartered, ... by `left`; it must be so without a remainder.
+// `left` is the size that the stage divides; an even stage must divide it without a remainder.
 static tsr_status scale_stage(const tsr_companion_dim *b, const tsr_bound_stage *bound,
                               int64_t *left, tsr_stage *stage) {
   int64_t ignored = 0;
@@ -70,7 +70,7 @@ static tsr_status scale_stage(const tsr_companion_dim *b, const tsr_bound_stage 
   return NULL;
 }
 
-// Only even cuts leave parts of one size for the stage that follows.
+// Only an even stage leaves pieces of one size for the next stage.
 static tsr_status check_order(const tsr_companion_dim *b, const tsr_sharding_dim *bound) {
   for (int i = 0; i + 1 < bound->stage_count; i++)
     if (bound->stages[i].kind != TSR_STAGE_EVEN)
@@ -97,8 +97,8 @@ static tsr_status scale_stages(const tsr_companion_dim *b, const tsr_sharding_di
 
 // ---- the size of a block ----
 
-// Blocks of this many elements make `has` of `was`, the last perhaps a short one; 0 = no size does.
-// Where several do, blocks are powers of two: 192 elements with 2 scales are 128 and 64.
+// The block size that divides `was` elements into `has` blocks, the last one possibly short; 0 =
+// none. Of several the power of two is right: 192 elements with 2 scales are blocks of 128 and 64.
 static int64_t block_size(int64_t was, int64_t has) {
   const int64_t least = (was + has - 1) / has, most = has > 1 ? (was - 1) / (has - 1) : was;
   int64_t power = 1;
@@ -107,7 +107,6 @@ static int64_t block_size(int64_t was, int64_t has) {
   return was % has ? 0 : was / has;
 }
 
-// How many elements of one size go with how many of the other.
 static tsr_status set_ratio(tsr_companion_dim *b) {
   const int64_t has = b->scale->dims[b->dim], was = b->weight->dims[b->of];
   const int64_t common = was > 0 && has > 0 ? tsr_gcd(was, has) : 1;
@@ -122,14 +121,14 @@ static tsr_status set_ratio(tsr_companion_dim *b) {
   b->step = has / common;
   if (has < was && b->unit <= MOST_IN_WORDS) return NULL;
   return tsr_fail(BAD_CUT,
-                  "tensor \"%s\": size %lld of dimension %d is no multiple of \"%s\"'s %lld, nor "
-                  "is that of it, so it is not known what goes with what",
+                  "tensor \"%s\": size %lld of dimension %d does not go with \"%s\"'s %lld: "
+                  "neither is a multiple of the other",
                   b->scale->path, (long long)has, b->dim, b->weight->path, (long long)was);
 }
 
 tsr_status tsr_companion_dim_cut(tsr_companion_dim *b, const tsr_sharding_dim *bound,
                                  tsr_spec_dim *inout_dim) {
-  // Axes of size 1 leave the weight in one piece, whatever its blocks.
+  // Axes of size 1 cut nothing, so blocks do not matter.
   if (bound->shards == 1 && b->scale->dims[b->dim] != b->weight->dims[b->of]) {
     inout_dim->stage_count = 0;
     return NULL;

@@ -1,4 +1,4 @@
-// What a weight in several tensors is made of, told by how their names end.
+// Companions of a weight (scales, zero points, factors), recognised by how their names end.
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static tsr_companion find_whole(const tsr_tree *tree, int64_t index) {
   return (tsr_companion){.of = -1};
 }
 
-// The stem of a single number's path; 0 if it is none.
+// The stem of the path of a one-element tensor; 0 if it is none.
 static size_t number_stem(const tsr_tensor *tensor) {
   size_t stem = 0;
   if (tsr_tensor_elements(tensor) != 1) return 0;

@@ -1,4 +1,4 @@
-// What an optimiser keeps for a parameter, told by a word in its name.
+// Optimiser state, recognised by a word in its name, and the parameter it belongs to.
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool is_separator(char c) { return c == '.' || c == '/'; }
 
 // ---- the parameter ----
 
-// A tensor of this name in one of the places where checkpoints keep parameters.
+// A tensor of this name under one of the prefixes that checkpoints give to parameters.
 static int64_t find_at_home(const tsr_tree *tree, const char *name) {
   char path[TSR_COMPANION_NAME + 32];
   for (size_t i = 0; i < sizeof homes / sizeof *homes; i++)
@@ -42,7 +42,7 @@ static int64_t find_at_home(const tsr_tree *tree, const char *name) {
   return -1;
 }
 
-// A tensor other than `index` that has this name, or this name without some of its first parts.
+// A tensor other than `index` with this name, or this name without some of its first words.
 static int64_t find_parameter(const tsr_tree *tree, int64_t index, const char *name) {
   for (const char *rest = name; *rest;) {
     int64_t found = tsr_tree_find(tree, rest);
@@ -56,15 +56,15 @@ static int64_t find_parameter(const tsr_tree *tree, int64_t index, const char *n
 
 // ---- shapes ----
 
-// Whether a shape without dimension `lacks` is another.
+// Whether a factor has the parameter's shape without dimension `lacks`.
 static bool is_without(const tsr_tensor *parameter, int lacks, const tsr_tensor *factor) {
   for (int d = 0; d < factor->rank; d++)
     if (factor->dims[d] != parameter->dims[d + (d >= lacks)]) return false;
   return true;
 }
 
-// The dimension that a factor has not. Of dimensions alike, rows lack the last and columns the one
-// before it: so do torch's, optax's and t5x's.
+// The dimension that a factor lacks. Of equal dimensions, rows lack the last and columns the one
+// before it, as in torch, optax and t5x.
 static int find_lacking(const tsr_tensor *parameter, const tsr_tensor *factor, state_kind kind) {
   int found = -1;
   if (factor->rank != parameter->rank - 1) return -1;
@@ -78,8 +78,8 @@ static tsr_companion whole(int64_t of, const char *why) {
   return (tsr_companion){.kind = TSR_COMPANION_WHOLE, .of = of, .why = why};
 }
 
-// What a state of parameter `of` is; of kind none if their shapes have nothing to do with each
-// other and the word could mean anything.
+// The kind of a state of parameter `of`; none if the shapes are unrelated and the word is
+// ambiguous.
 static tsr_companion judge(const tsr_tree *tree, int64_t index, int64_t of, state_kind kind) {
   const tsr_tensor *state = tsr_tree_at(tree, index), *parameter = tsr_tree_at(tree, of);
   const tsr_shape a = tsr_tensor_shape(state), b = tsr_tensor_shape(parameter);
@@ -105,8 +105,8 @@ static bool has_sibling(const tsr_tree *tree, const char *path, const char *part
   return tsr_tree_find(tree, name) >= 0;
 }
 
-// A state whose word stands behind the parameter's name. With more words behind that, it is one of
-// several tensors that make up a state, of which their names tell nothing.
+// A state whose word follows the parameter's name. With more words after it, the tensor is one of
+// several of a state, and their names do not say how they relate.
 static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char *part,
                                 state_kind kind, bool ends) {
   const char *path = tsr_tree_at(tree, index)->path;

@@ -1,7 +1,6 @@
-// Companions are cut as what they go with. The state that an optimiser keeps for a parameter takes
-// its row; the scales of a quantised weight take its cut, in blocks instead of elements, so that a
-// device has the scales of exactly those elements that it holds. A cut through a block has no such
-// scales, and is refused.
+// Companions are cut as the tensor they go with. Optimiser state takes the row of its parameter.
+// Scales of a quantised weight take the weight's cut, in blocks instead of elements, so that a
+// device has the scales of exactly the elements it holds. A cut through a block fails.
 #include "plan/companions.h"
 
 #include <stdlib.h>
@@ -26,7 +25,7 @@ typedef struct companion_pass {
 
 // ---- which dimensions belong together ----
 
-// The dimensions of both, paired: for each of the companion that of the weight, or -1.
+// For each dimension of the companion that of the weight; -1 = none.
 typedef struct dim_pairs {
   int of[TSR_MAX_RANK];
   bool whole[TSR_MAX_RANK];  // paired, but not to be cut
@@ -37,8 +36,8 @@ static int find_letter(const char *axes, char letter) {
   return at ? (int)(at - axes) : -1;
 }
 
-// By letters: those of the companion are found among the weight's, and what stands before them is
-// the same for both.
+// By letters: the companion's are found among the weight's. Dimensions before the letters are the
+// same for both.
 static bool pair_by_letters(const tsr_companion_dim *b, const tsr_companion *c, dim_pairs *out) {
   const int own = b->scale->rank - (int)strlen(c->axes);
   const int before = b->weight->rank - (int)strlen(c->of_axes);
@@ -69,8 +68,8 @@ static bool aligns(const tsr_companion_dim *b, const tsr_companion *c, int first
   return true;
 }
 
-// A companion of fewer dimensions than its letters has a number for each output, as a rule, or for
-// each input: its sizes tell.
+// A companion with fewer dimensions than letters usually has a number per output, sometimes per
+// input: the sizes decide.
 static bool pair_by_sizes(const tsr_companion_dim *b, const tsr_companion *c, dim_pairs *out) {
   const int more = b->weight->rank - b->scale->rank;
   const int places[] = {0, more - 1, more};
@@ -94,9 +93,9 @@ static tsr_status pair(const tsr_companion_dim *b, const tsr_companion *c, bool 
   tsr_shape_print(&own, &shapes);
   tsr_text_addf(&shapes, " beside \"%s\" of ", b->weight->path);
   tsr_shape_print(&other, &shapes);
-  tsr_status status = tsr_fail(
-      COMPANIONS_APART, "tensor \"%s\" has shape %s: it is unknown which dimensions correspond",
-      b->scale->path, tsr_text_string(&shapes));
+  tsr_status status =
+      tsr_fail(COMPANIONS_APART, "tensor \"%s\" has shape %s: its dimensions cannot be paired",
+               b->scale->path, tsr_text_string(&shapes));
   tsr_text_deinit(&shapes);
   return status;
 }
@@ -186,7 +185,7 @@ static tsr_plan_row decided_row(const companion_pass *work, int64_t row) {
 
 // ---- weights in other forms ----
 
-// The reasons of the weight's row, at the dimensions of the tensor that stands for it.
+// The notes of the weight's row, moved to the dimensions of the tensor that stands for it.
 static tsr_status copy_notes(companion_pass *work, int64_t row, const tsr_plan_row *weight,
                              const char *axes) {
   for (int64_t i = 0; i < weight->note_count; i++) {
@@ -232,8 +231,8 @@ static tsr_status set_companion(companion_pass *work, int64_t row, tsr_companion
   return set_state(work, row, &parent);
 }
 
-// A companion may go with a companion, which is set first. Chains end: each name in one has a word
-// less than the one before, or ends as no companion does.
+// A companion may go with a companion, which is set first. Chains end: each name in a chain is a
+// word shorter than the one before, or ends as no companion's does.
 static tsr_status set_row(companion_pass *work, int64_t row) {
   if (work->done[row]) return NULL;
   work->done[row] = true;

@@ -1,4 +1,4 @@
-// Which tensors go with another one, by name: see companions.def.
+// Which tensors go with another one, by name: companions.def lists the names.
 #ifndef TESSERA_PLAN_COMPANIONS_H
 #define TESSERA_PLAN_COMPANIONS_H
 
@@ -9,30 +9,30 @@ typedef enum tsr_companion_kind {
   TSR_COMPANION_STATE,   // of an optimiser: of the parameter's shape, or a single number
   TSR_COMPANION_FACTOR,  // of an optimiser: the parameter's shape without one dimension
   TSR_COMPANION_PART,    // of a weight in several tensors: dimensions by letters
-  TSR_COMPANION_WHOLE    // not to be cut, whatever it goes with
+  TSR_COMPANION_WHOLE    // never cut
 } tsr_companion_kind;
 
 // A tensor that goes with another one, and how.
 typedef struct tsr_companion {
   tsr_companion_kind kind;
-  int64_t of;                  // the tensor it goes with; -1 = none that is in the tree
-  int lacks;                   // a factor: the dimension of the parameter that it has not
+  int64_t of;                  // the tensor it goes with; -1 = none in the tree
+  int lacks;                   // a factor: the dimension of the parameter that it lacks
   const char *axes, *of_axes;  // a part: the letters of its dimensions and of the other's
-  bool indexed;                // a part: an index says the group of every input
+  bool indexed;                // a part: a tensor lists the group of every input
   bool along;                  // a part: the other's values do not depend on it
-  bool state;                  // it is of an optimiser
-  bool scales;                 // of an optimiser: what other states of it are counted in
+  bool state;                  // of an optimiser
+  bool scales;                 // of an optimiser: scales of its 8-bit states
   const char *why;             // whole: the reason
 } tsr_companion;
 
-// What tensor `index` is.
 tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index);
 
 enum { TSR_COMPANION_NAME = 1024 };  // longer names have no companions
-// As a state of an optimiser (companion_states.c), and as a part of a weight (companion_parts.c).
+// As optimiser state (companion_states.c), and as part of a weight (companion_parts.c).
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
-// Whether it is a single number of a layer, as input_scale, and the layer's weight; -1 = none.
+// Whether it is a one-element tensor of a layer, such as input_scale; and the layer's weight, -1 =
+// none.
 bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_weight);
 // The length of a path without its end; 0 if it ends otherwise. A final "*" in `end` is any last
 // word.
@@ -40,8 +40,8 @@ size_t tsr_companion_stem(const char *path, const char *end);
 // The tensor whose name has the first `stem` characters of `path` and another end; -1 = none.
 int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t stem,
                                   const char *end);
-// The name of the parameter that a state without one in the tree was kept for: what stands before
-// its word, as the last part.
+// The name of the parameter of a state whose parameter is not in the tree: the path before the
+// state's word. The word must come last.
 bool tsr_companion_parameter(const tsr_tree *tree, int64_t index, char *out_path, size_t size);
 
 #endif

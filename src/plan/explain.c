@@ -1,4 +1,4 @@
-// Why a tensor has its spec: a few facts, the notes, and the rules that were asked.
+// Why a tensor has its spec: its facts, its notes, and the rules that were tried.
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "layout/layout_internal.h"
@@ -21,8 +21,8 @@ static int64_t matched_rule(const tsr_plan_row *row) {
   return -1;
 }
 
-// Scalars, and tensors of plans that rules have not made, never asked.
-static bool asked_rules(const tsr_plan_row *row) {
+// False for scalars and for plans without rules.
+static bool tried_rules(const tsr_plan_row *row) {
   for (int64_t i = 0; i < row->note_count; i++)
     if (row->notes[i].why == TSR_WHY_RULE || row->notes[i].why == TSR_WHY_NO_RULE) return true;
   return false;
@@ -31,7 +31,7 @@ static bool asked_rules(const tsr_plan_row *row) {
 static tsr_status explain_rules(const tsr_rules *rules, const tsr_plan_row *row, tsr_text *out) {
   const int64_t matched = matched_rule(row), count = tsr_rules_count(rules);
   const int64_t tried = matched < 0 ? count : matched;
-  if (tried) tsr_text_add(out, matched < 0 ? "tried in vain\n" : "tried before, in vain\n");
+  if (tried) tsr_text_add(out, matched < 0 ? "tried, no match\n" : "tried first, no match\n");
   for (int i = 0; i < tried; i++) print_rule(rules, i, out);
   bool any = false;
   for (int64_t i = matched + 1; matched >= 0 && i < count; i++) {
@@ -78,6 +78,6 @@ tsr_status tsr_plan_explain(const tsr_plan *plan, int64_t index, tsr_text *out) 
     tsr_plan_note_print(plan, index, &row.notes[i], out);
     tsr_text_add_char(out, '\n');
   }
-  if (plan->rules && asked_rules(&row)) TSR_TRY(explain_rules(plan->rules, &row, out));
+  if (plan->rules && tried_rules(&row)) TSR_TRY(explain_rules(plan->rules, &row, out));
   return tsr_text_check(out);
 }

@@ -1,5 +1,5 @@
-// A plan for one model used for another that has the same tensors, or some of them, perhaps of
-// other types: what was cast, or left out, keeps its specs and its reasons.
+// A plan used for another tree with some or all of its tensors, possibly of other dtypes: a model
+// that was cast or filtered keeps its specs and reasons.
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "plan/plan.h"

@@ -1,5 +1,5 @@
-// Plans from what users have at hand: the path of a model, and rules as text or by the name of a
-// preset. What config.json beside the model says of it is known to the rules.
+// Plans from the path of a model and rules as text or a preset. The rules can use the facts in the
+// config.json beside the model.
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 // ---- config.json ----
 
-// Beside the file that the path names, or in the folder.
+// In the folder, or beside the file.
 static tsr_status find_config(const char *model_path, tsr_text *out_path) {
   struct stat info;
   const bool folder = !stat(model_path, &info) && S_ISDIR(info.st_mode);
@@ -24,7 +24,7 @@ static tsr_status find_config(const char *model_path, tsr_text *out_path) {
   return tsr_text_check(out_path);
 }
 
-// NULL where there is none.
+// NULL = there is none.
 static tsr_status open_config(const char *model_path, tsr_json_doc **out_doc) {
   tsr_text path = TSR_TEXT_EMPTY;
   tsr_status status = model_path ? find_config(model_path, &path) : NULL;
@@ -36,7 +36,6 @@ static tsr_status open_config(const char *model_path, tsr_json_doc **out_doc) {
 
 // ---- rules ----
 
-// What rules are read with, and from.
 typedef struct rules_request {
   const char *model_path, *text;  // `text`: the rules; NULL = a preset
   const char *preset;             // NULL = by config.json
@@ -48,8 +47,7 @@ static tsr_status choose_preset(const rules_request *of, const tsr_json_doc *con
   tsr_text type = TSR_TEXT_EMPTY;
   if (!config)
     return tsr_fail(UNKNOWN_PRESET,
-                    "%s has no config.json beside it, which would say its preset, wanted a name "
-                    "such as \"llama\"",
+                    "%s has no config.json to choose a preset by; name a preset such as \"llama\"",
                     of->model_path);
   tsr_status status = tsr_preset_from_config(tsr_json_root(config), out_preset, &type);
   if (!status && !*out_preset)

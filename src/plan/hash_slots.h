@@ -1,5 +1,4 @@
-// Items of a list found by their hash: the part of a hash table that does not depend on the items.
-// The caller keeps the list and compares its items.
+// Items of a list found by their hash. The caller keeps the list and compares its items.
 //
 //   size_t step = 0;
 //   int64_t at = -1;

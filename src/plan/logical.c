@@ -1,4 +1,4 @@
-// Plans by logical axes: each dimension has a name, and rules say which mesh axes serve it.
+// Plans by logical axes: each dimension has a name, and rules map names to mesh axes.
 #include "plan/plan.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"

@@ -1,7 +1,8 @@
-// Plans by rules: each tensor asks for its rule, on all cores; then the answers become rows.
+// Plans by rules: every tensor is matched, on all cores; then the decisions become rows, and
+// companions follow the tensors they go with.
 //
-// What a rule means for a tensor is decided in rules/rules_decide.c, as eformer decides it; what is
-// left of that on the mesh, in correct.c.
+// rules/rules_decide.c decides what a rule means for a tensor, as eformer does; plan_correct.c
+// corrects that for the mesh.
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -31,7 +32,7 @@ typedef struct match_job {
   tsr_together *groups;
 } match_job;
 
-// ---- asking the rules ----
+// ---- matching ----
 
 static tsr_status decide_chunk(void *context, int64_t chunk, int worker) {
   (void)worker;
@@ -64,7 +65,7 @@ static bool is_by_rule(const tsr_rule_decision *decision) {
   return decision->kind == TSR_DECIDED_BY_RULE || decision->kind == TSR_DECIDED_CUT_TO_RANK;
 }
 
-// A bias is small, but has to be cut with its weight.
+// A bias is small, but must be cut with its weight.
 static tsr_status decide_again(const match_job *work, int64_t row) {
   const tsr_tensor *tensor = tsr_tree_at(work->tree, row);
   const tsr_shape shape = tsr_tensor_shape(tensor);
@@ -100,7 +101,7 @@ static void add_unmatched(const match_job *work, const char *path, tsr_text *out
   tsr_text_add_char(out, ')');
 }
 
-// Companions ask no rule: what they go with does, or the weight they stand for.
+// Companions need no rule: the tensor they go with has one, or the weight they stand for.
 static bool needs_rule(const match_job *work, int64_t index) {
   if (work->decisions[index].kind != TSR_DECIDED_NO_RULE) return false;
   if (work->weights && work->stand_ins.of[index] >= 0) return false;
@@ -148,7 +149,7 @@ static tsr_status add_notes(const match_job *work, tsr_plan_builder *builder, in
   return NULL;
 }
 
-// Without correction the rule's spec is at least as short as the tensor's rank.
+// Without correction a spec is still cut to the tensor's rank.
 static tsr_status set_uncorrected(tsr_plan_builder *builder, int64_t row, const tsr_spec *wanted,
                                   const tsr_rule_decision *decision, tsr_policy policy) {
   if (decision->kind != TSR_DECIDED_CUT_TO_RANK)
@@ -170,8 +171,8 @@ static tsr_status set_row(const match_job *work, tsr_plan_builder *builder, int6
   return tsr_plan_builder_correct(builder, row, wanted, work->options.policy);
 }
 
-// What a row is to its group. Companions are decided on with what they go with, but a packed weight
-// that no cut can follow stays whole, and so must the tensors beside it.
+// The role of a row in its group. A companion follows another tensor. A packed weight that cannot
+// be cut stays whole, and so must the tensors beside it.
 typedef enum group_role { MEMBER, KEPT_WHOLE, FOLLOWER } group_role;
 
 static group_role find_group_role(const match_job *work, int64_t row) {
@@ -235,7 +236,7 @@ static void release_decisions(const tsr_tree *tree, tsr_rule_decision *decisions
   free(decisions);
 }
 
-// A plan for the weights that tensors stand for. Those without a rule stand for nothing.
+// Plans the weights that tensors stand for. Weights without a rule are dropped.
 static tsr_status plan_weights(match_job *work, const tsr_mesh *mesh) {
   tsr_plan_builder builder = {0};
   match_job inner = *work;
@@ -267,8 +268,8 @@ static tsr_status find_weights(match_job *work, const tsr_mesh *mesh) {
   return status;
 }
 
-// Weights were decided on before the tensors beside them in their groups. Where a group turned out
-// not to be cut, they are decided on again.
+// Weights are decided before the tensors beside them in their groups. If a group then turns out not
+// to be cut, they are decided again.
 static tsr_status follow(match_job *work, const tsr_mesh *mesh, int64_t broken_before,
                          tsr_plan_builder *builder) {
   if (!work->options.companions) return NULL;

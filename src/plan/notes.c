@@ -1,4 +1,4 @@
-// Notes as text. They are kept as numbers and put into words only for a reader.
+// Notes as text. A plan keeps them as numbers; each reason has a printer.
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "plan/companions.h"
@@ -12,7 +12,7 @@
 
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
   const tsr_status status = tsr_spec_print(spec, TSR_FORM_SHORT, out);
-  if (status) out->failed = true;  // the short form says everything: only memory can run out
+  if (status) out->failed = true;  // the short form can express all specs, so memory is out
   tsr_status_free(status);
 }
 
@@ -28,7 +28,7 @@ void tsr_rules_print_name(const tsr_rules *rules, int64_t index, tsr_text *out) 
   tsr_text_addf(out, " \"%s\"", rule->pattern);
 }
 
-// What a printer looks at.
+// A note with its row.
 typedef struct note_view {
   const tsr_plan *plan;
   int64_t index;
@@ -133,8 +133,7 @@ static void print_converted(const note_view *view, tsr_text *out) {
 
 // ---- companions ----
 
-// What it goes with follows from the names. The tree may lack it: some tensors may have been left
-// out since.
+// The names say what it goes with, which may not be in this tree: plans are filtered.
 static void print_companion(const note_view *view, tsr_text *out) {
   const tsr_tree *tree = view->plan->tree;
   const long long blocks = (long long)view->note->argument;
@@ -222,7 +221,7 @@ static void print_together(const note_view *view, tsr_text *out) {
 
 // ---- all ----
 
-// Reasons without a printer are their text. `no_dim`: the printer names the dimension itself.
+// Reasons without a printer are printed as their text. `no_dim`: no "dimension 1: " before it.
 static const struct {
   void (*print)(const note_view *view, tsr_text *out);
   bool no_dim;

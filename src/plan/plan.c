@@ -1,4 +1,4 @@
-// Plans as they are read: rows, and what they refer to.
+// Reading plans: rows, layouts, equality, groups.
 #include "plan/plan.h"
 
 #include <stdlib.h>

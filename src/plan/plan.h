@@ -1,4 +1,4 @@
-// How a plan is kept, and how one is built.
+// How a plan is stored and built.
 //
 //   tsr_plan_builder builder;
 //   TSR_TRY(tsr_plan_builder_init(&builder, tree, mesh));
@@ -16,8 +16,7 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
 
-// tsr_plan_from_text for a tree that is there already. `model_path` is where config.json is looked
-// for; NULL = nowhere.
+// tsr_plan_from_text for a tree. `model_path` says where to look for config.json; NULL = nowhere.
 TSR_MUST_USE tsr_status tsr_plan_tree_by_text(const tsr_tree *tree, const char *model_path,
                                               const tsr_mesh *mesh, const char *rules,
                                               tsr_plan **out_plan);
@@ -31,8 +30,7 @@ typedef struct tsr_stored_row {
   uint8_t policy;
 } tsr_stored_row;
 
-// A number for the final spec, policy and type of a row: with its shape, all that its bytes depend
-// on.
+// The final spec, policy and dtype of a row as a number. With the shape they determine its bytes.
 static inline uint64_t tsr_stored_row_key(const tsr_stored_row *row, const tsr_tensor *tensor) {
   return (uint64_t)row->final << 16 | (uint64_t)row->policy << 8 | (uint64_t)tensor->dtype;
 }
@@ -51,7 +49,7 @@ struct tsr_plan {
   int64_t bytes_per_device;
 };
 
-// tsr_plan_at for a row that is there.
+// tsr_plan_at without a failure: false if there is no such row.
 bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 
 // A note with the row it belongs to.
@@ -94,8 +92,8 @@ void tsr_plan_builder_rules(tsr_plan_builder *builder, const tsr_rules *rules,
 TSR_MUST_USE tsr_status tsr_plan_builder_set(tsr_plan_builder *builder, int64_t row,
                                              const tsr_spec *wanted, const tsr_spec *final,
                                              tsr_policy policy);
-// Sets a row to `wanted` (NULL = uncut) and what tsr_spec_correct leaves of it on the mesh, with a
-// note for each change. An axis left in two places is dropped from the later one. Under a policy
+// Sets a row to `wanted` (NULL = uncut) and to its correction for the mesh (tsr_spec_correct), with
+// a note for each change. An axis left in two places is dropped from the later one. Under a policy
 // other than TSR_POLICY_ERROR sizes need not divide. Without a mesh nothing is changed.
 TSR_MUST_USE tsr_status tsr_plan_builder_correct(tsr_plan_builder *builder, int64_t row,
                                                  const tsr_spec *wanted, tsr_policy policy);
@@ -120,7 +118,7 @@ void tsr_plan_builder_drop_notes(tsr_plan_builder *builder, int64_t row);
 TSR_MUST_USE tsr_status tsr_plan_builder_end(tsr_plan_builder *builder, tsr_status status,
                                              tsr_plan **out_plan);
 
-// Whether tensors of the plan go with others.
+// Whether the plan was made with companions.
 bool tsr_plan_has_companions(const tsr_plan *plan);
 
 // The row, or index_out_of_range.
@@ -130,7 +128,7 @@ TSR_MUST_USE tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_p
 tsr_change_kind tsr_why_change(tsr_why why);
 // Names a rule: `rule 3 (llama.rules:12) "q_proj"`.
 void tsr_rules_print_name(const tsr_rules *rules, int64_t index, tsr_text *out);
-// A spec in its short form, as part of a text.
+// Appends a spec in its short form.
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out);
 
 // The layout that a spec gives a tensor on a mesh. `try`: NULL where the spec does not fit.
@@ -144,7 +142,7 @@ TSR_MUST_USE tsr_status tsr_plan_try_layout(const tsr_plan *plan, int64_t index,
                                             tsr_layout **out_layout);
 int64_t tsr_layout_largest(const tsr_layout *layout);  // elements of the largest shard
 
-// Tensors alike in shape, type, final spec and policy: the first of them, and how many.
+// Tensors of one shape, dtype, final spec and policy: the first row, and how many.
 typedef struct tsr_plan_kind {
   int64_t row, count;
 } tsr_plan_kind;

@@ -1,5 +1,5 @@
-// Building a plan: a pool of specs by hash, notes in the order they come, and at the end one pass
-// that gives each row its notes and its bytes.
+// Building a plan: a pool of specs by hash, and notes in the order they come. The end sorts notes
+// by row and works out the bytes.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static void mark_dropped(const tsr_plan_builder *builder) {
   }
 }
 
-// Notes by row: where each row's begin follows from their numbers, then one pass puts them there.
+// Sorts notes by row: counts give each row its first note, one pass puts them there.
 static tsr_status place_notes(const tsr_plan_builder *builder) {
   tsr_plan *plan = builder->plan;
   mark_dropped(builder);
@@ -116,7 +116,7 @@ static tsr_status place_notes(const tsr_plan_builder *builder) {
 
 // ---- bytes ----
 
-// What the largest shard takes. A spec that does not fit cuts nothing.
+// Bytes of the largest shard. A spec that does not fit cuts nothing.
 static tsr_status largest_bytes(const tsr_plan *plan, int64_t index, int64_t *out_bytes) {
   const tsr_tensor *tensor = tsr_tree_at(plan->tree, index);
   tsr_layout *layout = NULL;

@@ -1,6 +1,5 @@
-// Correction within a plan: what tsr_spec_correct leaves of a spec, with its changes as notes.
-//
-// A model has few shapes and a plan few specs, so that each pair of them is corrected once.
+// Correction within a plan: tsr_spec_correct, with its changes as notes. Each pair of spec and
+// shape is corrected once.
 #include "base/grow.h"
 #include "plan/plan.h"
 #include "plan/spec_entry.h"
@@ -34,7 +33,7 @@ static tsr_status add_correction_note(tsr_plan_builder *builder, tsr_plan_note n
   return NULL;
 }
 
-// That nothing is left can be seen; the changes that led to it say why.
+// NOTHING_LEFT gets no note: the changes before it say why.
 static tsr_status add_change_notes(tsr_plan_builder *builder, const tsr_changes *changes) {
   for (int64_t i = 0; i < changes->count; i++) {
     const tsr_change *change = &changes->items[i];
@@ -67,7 +66,7 @@ static bool is_seen(repeat_scan *work, const tsr_axis_ref *ref) {
   return false;
 }
 
-// The stage without axes met before; false when it cannot stand without them.
+// Drops axes met before from a stage. `*out_stands`: the cut still makes sense without them.
 static tsr_status drop_from_stage(repeat_scan *work, int dim, tsr_stage *stage, bool *out_stands) {
   tsr_axis_ref *axes = tsr_arena_zeros(&work->arena, (size_t)stage->axis_count + 1, sizeof *axes);
   if (!axes) return tsr_fail(NO_MEMORY, "axes of a spec");
@@ -122,8 +121,8 @@ static tsr_status drop_repeats(repeat_scan *work, const tsr_spec *spec, tsr_spec
 
 // ---- cuts that come out uneven ----
 
-// Correction lets blocks and parts stay that come out uneven, and a policy may allow them. Where it
-// does not, they go too.
+// Correction keeps blocks and parts that come out uneven. They are dropped here if the policy does
+// not allow them.
 
 static int64_t count_shards(const tsr_spec_dim *entry, const tsr_mesh *mesh) {
   int64_t shards = 1;

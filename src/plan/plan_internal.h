@@ -1,5 +1,5 @@
-// Plans, for other rooms: JSON, specs by number, companions, differences, and what is odd about
-// rules. The rest is in tessera/plan.h.
+// Plans, for other rooms: JSON, specs by number, companions, differences and lints. The rest is in
+// tessera/plan.h.
 #ifndef TESSERA_PLAN_PLAN_INTERNAL_H
 #define TESSERA_PLAN_PLAN_INTERNAL_H
 
@@ -22,10 +22,10 @@
 const char *tsr_why_word(tsr_why why);  // "no_rule"
 const char *tsr_why_text(tsr_why why);  // "no rule matched"
 
-// The rules that it was made by; NULL = none of that kind.
+// The rules it was made by; NULL = none of that kind.
 const tsr_rules *tsr_plan_rules(const tsr_plan *plan);
 const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);
-// The bytes that each mesh position holds, padding included: tsr_mesh_device_count places.
+// The bytes at each mesh position, padding included: tsr_mesh_device_count of them.
 TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
 int64_t tsr_plan_spec_count(const tsr_plan *plan);
@@ -41,23 +41,22 @@ void tsr_plan_note_print(const tsr_plan *plan, int64_t index, const tsr_plan_not
 // Tensors as tsr_tree_group_by groups them, as far as they also agree in specs and policy.
 TSR_MUST_USE tsr_status tsr_plan_group(const tsr_plan *plan, tsr_tree_groups *out_groups);
 
-// docs/plan-schema.md. Reading what was written gives an equal plan, and writing that the same
-// bytes. The mesh's topology is part of it.
+// As docs/plan-schema.md describes, with the mesh's topology. Reading a written plan gives an equal
+// one, and writing that the same bytes.
 void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer);
 TSR_MUST_USE tsr_status tsr_plan_from_json(const tsr_json *value, tsr_plan **out_plan);
 bool tsr_plan_is_json(const tsr_json *value);  // by its "schema"
 
-// The same specs, with their reasons, for the tensors of another tree, told by path: those of a
-// model that was cast, or of a part of one. Fails with not_found for a tensor that the plan lacks,
-// and with shapes_differ.
+// The same specs and reasons for another tree, matched by path: of a model that was cast or
+// filtered. Fails with not_found for a tensor that the plan lacks, and with shapes_differ.
 TSR_MUST_USE tsr_status tsr_plan_for_tree(const tsr_plan *plan, const tsr_tree *tree,
                                           tsr_plan **out_plan);
 
-// The same plan, but with tensors that go with another one cut as that one is, whatever they were
-// before. What an optimiser keeps for a parameter (exp_avg, mu, master weights, ...) takes its row,
-// single numbers are not cut. Scales and zero points of quantised weights take the weight's cut,
-// counted in blocks; a cut through a block is refused (bad_cut). Forms that no cut can follow stay
-// whole. All are told by their names: docs/companions.md. The plan must have a mesh.
+// The same plan with companions cut as the tensor they go with. Optimiser state (exp_avg, mu,
+// master weights, ...) takes the row of its parameter; one-element tensors are not cut. Scales and
+// zero points of quantised weights take the weight's cut, counted in blocks; a cut through a block
+// fails (bad_cut). Forms that cannot be cut stay whole. Names decide: docs/companions.md. The plan
+// must have a mesh.
 TSR_MUST_USE tsr_status tsr_plan_companions(const tsr_plan *plan, tsr_plan **out_plan);
 
 const char *tsr_finding_word(tsr_finding_kind kind);  // "unknown_axis"
@@ -65,7 +64,7 @@ const char *tsr_finding_text(tsr_finding_kind kind);  // "names an axis the mesh
 
 // ---- differences ----
 
-// What changes from one plan to another of the same model, tensor by tensor (told by path).
+// The changes from one plan to another of the same model, matched by path.
 typedef enum tsr_diff_kind { TSR_DIFF_CHANGED, TSR_DIFF_ADDED, TSR_DIFF_REMOVED } tsr_diff_kind;
 typedef struct tsr_plan_change {
   tsr_diff_kind kind;
@@ -74,29 +73,28 @@ typedef struct tsr_plan_change {
 } tsr_plan_change;
 typedef struct tsr_plan_diff {
   size_t size;             // sizeof(tsr_plan_diff)
-  int64_t count;           // of changes; rows that are the same are not listed
-  tsr_plan_change *items;  // owned; in the order of the second plan, what is removed last
+  int64_t count;           // of changes; equal rows are not listed
+  tsr_plan_change *items;  // owned; in the order of the second plan, removed rows last
   int64_t same, changed, added, removed;
   int64_t moved_bytes;  // stops at 2^63 - 1
   int64_t bytes_per_device_before, bytes_per_device_after;
 } tsr_plan_diff;
 #define TSR_PLAN_DIFF TSR_SIZED(tsr_plan_diff)
-// A tensor is the same if every device holds the same of it before and after. Otherwise what moves
-// is counted exactly: the elements of a device's new shard that its old one lacks. Devices are told
-// by id, and meshes may differ. A tensor of another type or shape moves as a whole. Without a mesh
-// on both sides specs are compared, and nothing moves.
+// A tensor is the same if every device holds the same elements before and after. Otherwise the
+// moved bytes are exact: the elements of a device's new shard that its old one lacks. Devices are
+// matched by id, and meshes may differ. A tensor of another dtype or shape moves as a whole. If a
+// plan lacks a mesh, specs are compared and nothing moves.
 TSR_MUST_USE tsr_status tsr_plan_diff_create(const tsr_plan *before, const tsr_plan *after,
                                              tsr_plan_diff *out_diff);
-// A line for each, `layers.*.w (32 tensors): tp, _ -> _, tp; 4096 bytes move`; tensors that differ
-// only in numbers share one. Then the sums.
+// A line per change, `layers.*.w (32 tensors): tp, _ -> _, tp; 4096 bytes move`; tensors that
+// differ only in numbers share one. The sums follow.
 void tsr_plan_diff_print(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
                          tsr_text *out);
 void tsr_plan_diff_deinit(tsr_plan_diff *diff);
 
 // ---- lints ----
 
-// What is odd about rules, given a model, and a mesh if there is one. Id, the word in JSON, what it
-// says.
+// Remarks on rules, given a model and perhaps a mesh. Id, the word in JSON, the text.
 #define TSR_LINTS(X)                                                            \
   X(UNMATCHED, "unmatched", "tensor has no rule")                               \
   X(NEAR_MISS, "near_miss", "matches no tensor, but nearly one without a rule") \
@@ -116,18 +114,18 @@ const char *tsr_lint_text(tsr_lint_kind kind);  // "matches no tensor"
 typedef struct tsr_lint {
   tsr_lint_kind kind;
   int64_t rule;        // -1 = none
-  int64_t other_rule;  // the earlier rule that shadows or is repeated; -1 = none
+  int64_t other_rule;  // the earlier rule that shadows it or that it repeats; -1 = none
   int64_t row;         // an example tensor; -1 = none
   int dim;             // of it; -1 = none
   const char *axis;    // NULL = none; lives as long as the rules
-  int64_t tensors;     // how many are concerned
+  int64_t tensors;     // how many it affects
   int64_t bytes;       // of them
 } tsr_lint;
 typedef struct tsr_lints {
   int64_t count;
   tsr_lint *items;  // owned; by kind, most bytes first
 } tsr_lints;
-// NULL mesh = axes are not looked at. Scalars need no rule.
+// NULL mesh = axes are not checked. Scalars need no rule.
 TSR_MUST_USE tsr_status tsr_rules_lint(const tsr_rules *rules, const tsr_tree *tree,
                                        const tsr_mesh *mesh, tsr_lints *out_lints);
 // A line for each: `llama.rules:12: "q_porj" matches no tensor`.

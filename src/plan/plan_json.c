@@ -1,7 +1,7 @@
-// Plans as JSON, the currency of the command: docs/plan-schema.md.
+// Plans as JSON: docs/plan-schema.md.
 //
-// A row is one line: what the tree says of the tensor, its spec in the short form, and what is not
-// the ordinary case. Specs are texts, each printed and parsed once, whatever the number of rows.
+// A row is one line: the tensor, its spec in the short form, and whatever differs from the default.
+// Each spec is parsed once, whatever the number of rows.
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ void tsr_plan_to_json(const tsr_plan *plan, tsr_json_writer *writer) {
   tsr_text_deinit(&scratch);
 }
 
-// ---- reading: the tensors first, then what was decided about them ----
+// ---- reading: tensors first, then rows ----
 
 typedef struct plan_reader {
   tsr_arena arena;
@@ -118,7 +118,7 @@ typedef struct plan_reader {
   int64_t spec_count, spec_capacity;
 } plan_reader;
 
-// Which row a failure is about: by number, and by the tensor's path if it has one.
+// Adds the number of the row to a failure, and the tensor's path if it has one.
 static tsr_status note_row(tsr_status status, int64_t index, const tsr_json *row) {
   const char *path = NULL;
   size_t length = 0;
@@ -191,10 +191,10 @@ static tsr_status read_why(const tsr_json *value, tsr_why *out_why) {
       *out_why = (tsr_why)why;
       return NULL;
     }
-  return tsr_fail(BAD_PLAN, "why: \"%.*s\" is no reason", (int)length, bytes);
+  return tsr_fail(BAD_PLAN, "why: \"%.*s\" is not a known reason", (int)length, bytes);
 }
 
-// A whole number below `end`; -1 where there is none.
+// An integer from 0 to `end` - 1; -1 where there is none.
 static tsr_status read_number(const tsr_json *value, const char *what, int64_t end, int64_t *out) {
   int64_t number = -1;
   *out = -1;
@@ -211,7 +211,7 @@ static bool names_logical_rule(tsr_why why) {
   return why == TSR_WHY_LOGICAL || why == TSR_WHY_LOGICAL_BLOCKED;
 }
 
-// How many rules a note of this kind may choose from; any number where they are not kept.
+// The number of rules that a note of this kind can name; no limit where the plan has no rules.
 static int64_t rule_count(const plan_reader *work, tsr_why why) {
   if (work->rules && why == TSR_WHY_RULE) return tsr_rules_count(work->rules);
   if (work->logical_rules && names_logical_rule(why))
@@ -261,7 +261,7 @@ static tsr_status read_row(plan_reader *work, int64_t index, const tsr_json *row
   return read_notes(work, index, tsr_json_find(row, "notes"));
 }
 
-// The bytes are told for readers without a mesh at hand; they must be those of the spec.
+// The recorded bytes are for readers that cannot compute layouts. They must be those of the spec.
 static tsr_status check_bytes(const plan_reader *work, const tsr_plan *plan) {
   int64_t i = 0, recorded = 0;
   for (const tsr_json *row = tsr_json_first(work->list); row; row = tsr_json_next(row), i++) {
@@ -295,7 +295,7 @@ static tsr_status read_rows(plan_reader *work, tsr_plan **out_plan) {
   return status;
 }
 
-// The mesh, and the machine it is on where the plan says so.
+// The mesh, on its topology if the plan has one.
 static tsr_status read_mesh(plan_reader *work, const tsr_json *mesh, const tsr_json *machine) {
   tsr_topology *topology = NULL;
   if (!mesh && machine)

@@ -1,11 +1,12 @@
+// Which tensors are codes and which are scales, by their names and dtypes.
 #include "plan/quantised.h"
 
 #include <stdlib.h>
 
 #include "plan/companions.h"
 
-// Codes are whole numbers, or floats of a byte and less. A wider weight that has a scale beside it
-// has its own values.
+// Codes are integers, or floats of at most a byte. A wider weight has its own values, even beside a
+// scale.
 static bool may_be_codes(const tsr_tensor *tensor) {
   const tsr_dtype_info *info = tsr_dtype_info_of(tensor->dtype);
   return info->kind != TSR_CLASS_COMPLEX && (info->kind != TSR_CLASS_FLOAT || info->bits <= 8);
@@ -23,7 +24,7 @@ static void set_scale(tsr_quantised *items, int64_t index, int64_t with) {
     items[index] = (tsr_quantised){TSR_QUANTISED_SCALE, with < 0 ? index : with};
 }
 
-// Either of two tensors of a form that no cut can follow may be the codes, or both are beside them.
+// Of two tensors of a form that cannot be cut, either may be the codes, or neither is.
 static void classify_form(const tsr_tree *tree, int64_t index, int64_t of, tsr_quantised *items) {
   if (may_be_codes(tsr_tree_at(tree, of)))
     pair(items, of, index);

@@ -1,4 +1,4 @@
-// A hash table over shapes. Keys and values lie in two lists, so values are packed.
+// A hash table over shapes, with keys and values in two lists.
 #include "plan/shape_table.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+// Finds the weights that a model has only as packed words, as two factors or as optimiser state,
+// and makes a tree of them, so that rules can be matched against the weight.
 #include "plan/stand_ins.h"
 
 #include <assert.h>
@@ -9,7 +11,7 @@
 #include "base/grow.h"
 #include "base/name_index.h"
 
-enum { BITS = 4, MLX_GROUP = 64 };  // where nothing tells: what most models have
+enum { BITS = 4, MLX_GROUP = 64 };  // the usual values, where the tensors do not show them
 
 static const struct {
   const char *a, *a_axes, *b, *b_axes;
@@ -38,7 +40,7 @@ static const tsr_tensor *beside(const stand_in_search *s, const char *end, int r
 
 static int word_bits(const tsr_tensor *tensor) { return tsr_dtype_info_of(tensor->dtype)->bits; }
 
-// `size` words hold how many elements, if `packed` words hold `plain`.
+// The elements in `size` words, if `packed` words hold `plain` elements; -1 = not whole.
 static int64_t unpacked(int64_t size, int64_t packed, int64_t plain) {
   int64_t product = 0;
   if (packed < 1 || __builtin_mul_overflow(size, plain, &product) || product % packed) return -1;
@@ -68,7 +70,7 @@ static bool from_qweight(const stand_in_search *s, tsr_stand_in *out) {
   return set(out, outputs, inputs, "io");
 }
 
-// Inputs are packed; zero points, if any, tell by how much, as their outputs are packed alike.
+// Inputs are packed. Zero points, if any, show by how much: their outputs are packed alike.
 static bool from_packed(const stand_in_search *s, tsr_stand_in *out) {
   const tsr_tensor *own = s->tensor, *index = beside(s, ".weight_g_idx", 1);
   const tsr_tensor *zeros = beside(s, ".weight_zero_point", 2);
@@ -99,7 +101,7 @@ static bool from_plain(const stand_in_search *s, tsr_stand_in *out) {
          set(out, own->dims[0], unpacked(scales->dims[1], 1, MLX_GROUP), "oi");
 }
 
-// Groups of their own dimension: their names have rules.
+// Groups are a dimension of their own, so the names have rules.
 static bool from_blocks(const stand_in_search *s, tsr_stand_in *out) {
   (void)s;
   (void)out;
@@ -132,7 +134,7 @@ static int64_t size_at(const tsr_tensor *tensor, const char *axes, char letter, 
   return at ? tensor->dims[at - axes] : otherwise;
 }
 
-// One of two factors whose product is added to a weight: both together have its sizes.
+// One of two factors whose product is added to a weight. Together they have its sizes.
 static bool find_factor(stand_in_search *s, tsr_stand_in *out) {
   for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
     const bool a = has_end(s, factors[i].a), b = !a && has_end(s, factors[i].b);
@@ -185,7 +187,7 @@ static tsr_status append(stand_in_list *all, const tsr_stand_in *found, tsr_dtyp
   return NULL;
 }
 
-// Several tensors may stand for one weight, if they agree about its sizes.
+// Several tensors may stand for one weight if they agree on its sizes.
 static tsr_status add(stand_in_list *all, const tsr_stand_in *found, tsr_dtype dtype,
                       int64_t *out_of) {
   *out_of = tsr_name_index_find(&all->names, found->path);

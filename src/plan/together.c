@@ -1,14 +1,13 @@
-// Cutting together. Correction looks at one tensor at a time, so that 14 query heads may stay whole
-// on 4 ranks while the 2 key heads beside them are cut with copies: each is right alone, and
-// together they are no attention. Here the tensors of a group are compared, layer by layer.
+// Groups of rules, compared layer by layer. Correction sees one tensor at a time, so it may leave
+// 14 query heads whole on 4 ranks and cut the 2 key heads beside them with replicas. Each is right
+// alone, but the attention is broken.
 //
-// A group agrees if all its tensors are cut over the axis, and evenly. Under a policy that allows
-// uneven shards they may be uneven too, as long as all are made of equally many pieces: 14 heads
-// everywhere give the same ranks the same heads, but 14 of one and 2 of another do not. (Trimming
-// takes fewer axes for each tensor alone, so there nothing may be uneven.)
+// A group agrees if all its tensors are cut over the axis, evenly. A policy that allows uneven
+// shards allows them here if all tensors have equally many pieces: with 14 heads everywhere, ranks
+// get the same heads. (Trimming uses fewer axes for each tensor alone, so it allows none.)
 //
-// A layer is what a path has up to its last number. Models that agree, nearly all, cost a look at
-// the specs of each row; names are only compared where something was dropped.
+// A layer is a path up to its last number. Names are compared only where an axis was dropped, so a
+// model that agrees costs one look at each spec.
 #include "plan/together.h"
 
 #include <stdlib.h>
@@ -101,10 +100,9 @@ tsr_status tsr_together_find_large(tsr_together *groups, int64_t rule_index, con
   return NULL;
 }
 
-// ---- looking ----
+// ---- checking ----
 
-// What a stage deals out: pieces that stay whole, each to so many shards. Parts that differ have no
-// one answer.
+// The pieces that a stage distributes, and the replicas of each. False if its parts differ in them.
 static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, int64_t *copies) {
   *pieces = size;
   *copies = 1;
@@ -119,7 +117,7 @@ static bool count_pieces(const tsr_stage *stage, int64_t size, int64_t *pieces, 
   return true;
 }
 
-// Compares a cut with those of the layer before it.
+// Compares a cut with the earlier ones of its layer.
 static void compare(tsr_together *groups, tsr_together_layer *layer, int64_t rule,
                     const tsr_stage *stage, int64_t size, bool evenly, int64_t shards) {
   int64_t pieces = 0, copies = 0;
@@ -178,7 +176,7 @@ tsr_status tsr_together_check_row(tsr_together *groups, const tsr_plan_builder *
 
 // ---- applying ----
 
-// The spec without the entries that an axis is in.
+// The spec without the entries that contain an axis.
 static tsr_status drop_axis(const tsr_spec *spec, const char *axis, tsr_spec **out_spec) {
   tsr_spec_desc desc = *tsr_spec_desc_of(spec);
   tsr_spec_dim dims[TSR_MAX_RANK];

@@ -1,5 +1,5 @@
-// A tree is one block, so one free undoes it: the tensors, then the sizes and logical names they
-// point to, and last the bytes of all names. Beside it lies an index from path to tensor.
+// A tree is one block: the tensors, then the sizes and logical names they point to, and last the
+// bytes of all names. An index from path to tensor is separate.
 #include "plan/tree.h"
 
 #include <stdatomic.h>
@@ -24,7 +24,7 @@ struct tsr_tree {
 
 // ---- checks ----
 
-// What a block for the tensors has to hold.
+// The contents of the block.
 typedef struct block_size {
   size_t dims, names, text;  // sizes, logical names, bytes
   int64_t bytes;             // of the tensors themselves
@@ -165,7 +165,7 @@ tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines) {
   return tree->warnings ? NULL : tsr_fail(NO_MEMORY, "warnings about a model");
 }
 
-// ---- what is asked of it ----
+// ---- reading ----
 
 const char *tsr_tree_warnings(const tsr_tree *tree) { return tree->warnings ? tree->warnings : ""; }
 
@@ -183,7 +183,7 @@ int64_t tsr_tree_find(const tsr_tree *tree, const char *path) {
 const char *tsr_tree_nearest(const tsr_tree *tree, const char *path) {
   tsr_suggestion near = tsr_suggestion_for(path);
   for (int64_t i = 0; i < tree->count; i++) tsr_suggestion_offer(&near, tree->tensors[i].path);
-  // What is left out of a name, as ".weight", makes it no other one.
+  // A shortened name, without ".weight" for instance, is also near.
   for (int64_t i = 0; i < tree->count && !near.best && path[0] && path[1]; i++)
     if (strstr(tree->tensors[i].path, path)) near.best = tree->tensors[i].path;
   return near.best;

@@ -1,4 +1,4 @@
-// What the files of this room share about trees.
+// Trees, between the files of this room.
 #ifndef TESSERA_PLAN_TREE_H
 #define TESSERA_PLAN_TREE_H
 
@@ -7,18 +7,18 @@
 #include "plan/tree_internal.h"
 #include "tessera/tree.h"
 
-// Keeps what its files were warned about, a line each. Before the tree is shared.
+// Keeps warnings about its files, a line each. Call it before the tree is shared.
 TSR_MUST_USE tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines);
 
-// Whether two tensors agree in type and shape, and in logical axes.
+// Whether two tensors agree in dtype and shape; in logical axes.
 bool tsr_tensor_same_shape(const tsr_tensor *a, const tsr_tensor *b);
 bool tsr_tensor_same_logical(const tsr_tensor *a, const tsr_tensor *b);
 
-// The length of a path up to the end of its last number: "model.layers.3" of what is in that layer.
+// The length of a path up to the end of its last number: of "model.layers.3".
 size_t tsr_path_layer(const char *path);
 
-// One member of a list of tensors in JSON, for the readers of trees and of plans: its path, type,
-// shape and logical axes. Other keys are the caller's to check.
+// One tensor of a JSON list: its path, dtype, shape and logical axes. The caller checks for other
+// keys.
 TSR_MUST_USE tsr_status tsr_tensor_from_json(const tsr_json *value, bool with_path,
                                              tsr_arena *arena, tsr_tensor *out_tensor);
 // The same as members of an open object.

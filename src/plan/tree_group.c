@@ -1,7 +1,7 @@
 // Grouping: 32 layers have 32 tensors of each kind, and a reader wants to see each kind once.
 //
-// A path's pattern has '*' for each number. Tensors are gathered by the hash of pattern, type,
-// shape and logical axes in one pass, so that 100,000 take milliseconds.
+// A path's pattern has '*' for each number. One pass groups tensors by the hash of pattern, dtype,
+// shape and logical axes.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 static bool is_separator(char c) { return c == '\0' || strchr("./[]()'\"", c) != NULL; }
 
-// The length of the number that starts at `at`, if it is one whole part of the path; else 0.
+// The length of the number at `at`, if it is a whole component of the path; else 0.
 static size_t number_at(const char *path, const char *at, bool slashes) {
   const size_t length = strspn(at, "0123456789");
   if (!length || !is_separator(at[length])) return 0;

@@ -17,19 +17,18 @@
 TSR_MUST_USE tsr_status tsr_tree_from_json(const tsr_json *value, tsr_tree **out_tree);
 void tsr_tree_to_json(const tsr_tree *tree, tsr_json_writer *writer);
 
-// What was odd but not wrong about the files it was opened from, one line each; "" = nothing.
+// Warnings about the files it was opened from, one line each; "" = none.
 const char *tsr_tree_warnings(const tsr_tree *tree);
 
-// The path nearest to a misspelt or shortened one; NULL if none is near.
+// The path nearest to a misspelt or shortened one; NULL = none is near.
 const char *tsr_tree_nearest(const tsr_tree *tree, const char *path);
 // The same tensors in the same order.
 bool tsr_tree_equal(const tsr_tree *a, const tsr_tree *b);
-// The first tensor of `a` that `b` lacks as it is: under its path, of its type and shape. NULL if
-// there is none.
+// The first tensor of `a` without an equal in `b` (path, dtype, shape, logical axes); NULL = none.
 const tsr_tensor *tsr_tree_missing(const tsr_tree *a, const tsr_tree *b);
 
-// Which tensors are meant: those that match any of the patterns to include (none given: all), and
-// none of those to exclude. Patterns are searched for as those of rules are.
+// Selects tensors that match any pattern of `include` (none given: all) and none of `exclude`.
+// Patterns are searched for as in rules.
 typedef struct tsr_tree_filter {
   const char *const *include, *const *exclude;
   int64_t include_count, exclude_count;
@@ -39,10 +38,10 @@ typedef struct tsr_tree_filter {
 TSR_MUST_USE tsr_status tsr_tree_select(const tsr_tree *tree, const tsr_tree_filter *filter,
                                         int64_t **out_tensors, int64_t *out_count);
 
-// Tensors that differ only in numbers of their paths ("layers.0.", "layers.1.") and agree in type,
+// Tensors whose paths differ only in numbers ("layers.0.", "layers.1.") and that agree in dtype,
 // shape and logical axes, shown as one pattern: "layers.*.mlp.up_proj.weight", 32 of them. A number
-// is a whole part of a path between '.', '/' and brackets; where '/' parts it, "layers_0" has one
-// too. Groups come in the order of their first members.
+// is a whole component between '.', '/' and brackets; in paths with '/', "layers_0" has one too.
+// Groups come in the order of their first members.
 typedef struct tsr_tree_group {
   const char *pattern;
   int64_t count;

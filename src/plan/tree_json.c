@@ -1,5 +1,5 @@
-// Trees as JSON: a list of tensors, or nested objects whose leaves say type and shape, as one would
-// write a model by hand or print a tree of flax.
+// Trees as JSON: a list of tensors, or nested objects whose leaves have dtype and shape, as a flax
+// tree prints.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 
-// ---- pieces that readers of plans share ----
+// ---- tensors, also for plan_json.c ----
 
 static tsr_status read_dims(const tsr_json *list, tsr_arena *arena, tsr_tensor *tensor) {
   TSR_TRY(tsr_json_want_array(list, "shape"));
@@ -121,7 +121,7 @@ static tsr_status read_member(tree_reader *work, const tsr_json *member) {
   return read_nested(work, member);
 }
 
-// Recursion is bounded: the reader of JSON takes no more than 512 levels.
+// Recursion is bounded: the JSON parser accepts 512 levels.
 static tsr_status read_nested(tree_reader *work, const tsr_json *value) {
   if (tsr_json_kind_of(value) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "\"%s\": wanted an object, found %s", tsr_text_string(&work->path),

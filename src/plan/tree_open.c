@@ -1,4 +1,4 @@
-// A model as users name it: a folder, a file of tensors, or a list of them in JSON.
+// Opens a model by its path: a folder, a file of tensors, or a list of them in JSON.
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "json/json.h"

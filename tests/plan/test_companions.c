@@ -111,7 +111,7 @@ static const struct {
     {"a last block that is short, and might be as long", "fsdp, _", TENSOR("a.weight", 192, 8),
      TENSOR("a.weight_scale_inv", 2, 8), "! is cut at 96 elements of dimension 0, through one of "},
     {"sizes that tell no blocks", "tp, _", TENSOR("a.weight", 100, 8),
-     TENSOR("a.weight_scale", 3, 8), "! size 3 of dimension 0 is no multiple"},
+     TENSOR("a.weight_scale", 3, 8), "! size 3 of dimension 0 does not go with"},
     {"dimensions that belong to nothing", "tp, _", TENSOR("a.weight", 64, 8),
      TENSOR("a.weight_scale", 4),
      "! has shape (4,) beside \"a.weight\" of (64, 8): it is unknown which dimensions correspond"},
@@ -120,7 +120,7 @@ static const struct {
     {"cyclic through a block", "tp/cyclic(64), _", TENSOR("a.weight", 512, 8),
      TENSOR("a.weight_scale", 4, 8), "! is cut at 64 elements"},
     {"not a multiple", "tp, _", TENSOR("a.weight", 8, 8), TENSOR("a.weight_scale", 12, 8),
-     "! size 12 of dimension 0 is no multiple of \"a.weight\"'s 8"},
+     "! size 12 of dimension 0 does not go with \"a.weight\"'s 8"},
     {"stages", "fsdp/sizes(256,256);tp, _", TENSOR("a.weight", 512, 8),
      TENSOR("a.weight_scale", 4, 8), "! in stages that are not even"},
 };

@@ -31,7 +31,7 @@ static void the_chain_of_rules_is_told(void **state) {
                    "  rule 1 (my.rules:3) \"embed\" -> tp, x\n"
                    "  dimension 0: size 100 is not divisible by tp=8, so it is not cut\n"
                    "  dimension 1: axis \"x\" is not in the mesh, so it is not cut\n"
-                   "tried before, in vain\n"
+                   "tried first, no match\n"
                    "  rule 0 (my.rules:1) \"norm\"\n"
                    "would have matched too, but came later\n"
                    "  rule 2 (my.rules:4) \"weight\"\n");
@@ -54,7 +54,7 @@ static void the_chain_of_rules_is_told(void **state) {
                    "  bytes   64 per device, 64 in all\n"
                    "because\n"
                    "  no rule matched\n"
-                   "tried in vain\n"
+                   "tried, no match\n"
                    "  rule 0 (my.rules:1) \"embed\"\n");
   tsr_plan_release(plan);
   tsr_rules_release(rules);

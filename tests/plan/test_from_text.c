@@ -123,8 +123,7 @@ static void a_preset_is_named_or_found_by_the_model_type(void **state) {
   make_model(&folder, NULL);
   path = test_folder_path(&folder, "model.json");
   assert_fails_with(tsr_plan_from_preset(path, mesh, NULL, &none), UNKNOWN_PRESET,
-                    "has no config.json beside it, which would say its preset, wanted a name such "
-                    "as \"llama\"");
+                    "has no config.json to choose a preset by; name a preset such as \"llama\"");
   assert_null(none);
   test_folder_remove(&folder);
 }

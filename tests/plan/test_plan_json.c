@@ -214,7 +214,7 @@ static const struct {
     {PLAN(ROW ",\"spec\":\"x\",\"bytes_per_device\":16"),
      "plan: tensors[0], \"a\": bytes_per_device is 16, but the spec gives 8"},
     {PLAN(ROW ",\"spec\":\"x\",\"notes\":[{\"why\":\"whim\"}]"),
-     "plan: tensors[0], \"a\": notes[0]: why: \"whim\" is no reason"},
+     "plan: tensors[0], \"a\": notes[0]: why: \"whim\" is not a known reason"},
     {PLAN(ROW ",\"spec\":\"x\",\"notes\":[{\"why\":\"user\",\"dim\":-1}]"),
      "plan: tensors[0], \"a\": notes[0]: dim -1, wanted 0 to "},
     {PLAN(ROW ",\"spec\":\"x\",\"notes\":[{\"why\":\"rule\"}]"),
