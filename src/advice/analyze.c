@@ -1,6 +1,5 @@
-// What a plan means for the machine: memory on the devices, copies, and what is gathered in a step.
-//
-// Tensors alike are looked at once. Bytes per device come from device_bytes.c; the rest are sums.
+// The cost of a plan: memory per device, replicas, and the bytes gathered in a step. Tensors of one
+// kind are counted once; device_bytes.c gives the bytes per device.
 #include <stdlib.h>
 
 #include "advice/memory_fit.h"
@@ -90,7 +89,7 @@ static int64_t gathered_bytes(const analysis_job *job, const tsr_layout *layout,
   return tsr_elements_bytes(dtype, elements);
 }
 
-// Gathering puts shards together axis by axis; padding is left behind.
+// Shards are gathered axis by axis, without padding.
 static void add_gather(analysis_job *job, const int64_t *shards, int64_t shard, int64_t whole,
                        int64_t count) {
   tsr_axis_cost costs[TSR_MAX_AXES];
@@ -180,7 +179,7 @@ static tsr_status add_devices(analysis_job *job) {
 
 // ---- all of it ----
 
-// Equal ones stay in the order of the plan's pool, which the caller has numbered.
+// Specs of equal bytes stay in the order of the plan's pool.
 typedef struct ranked_spec {
   tsr_spec_stats stats;
   int64_t index;
@@ -192,7 +191,7 @@ static int compare_specs(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-// Specs that were only wanted are in the plan's pool too; they have no tensors.
+// The pool also has specs that no row ended with.
 static tsr_status sort_specs(tsr_analysis *out) {
   ranked_spec *ranked = malloc(sizeof *ranked * ((size_t)out->spec_count + 1));
   int kept = 0;

@@ -1,5 +1,5 @@
-// Specs from shapes alone: eformer's auto_partition_spec, with one difference. An axis is handed
-// out once, also when names offer it twice; eformer then makes specs that no mesh can place.
+// Specs from shapes alone: eformer's auto_partition_spec, with one difference. An axis is used
+// once, even if names list it twice; eformer then makes specs that no mesh accepts.
 #include "advice/auto.h"
 
 #include "advice/plan_auto_internal.h"
@@ -42,7 +42,7 @@ static int64_t local_size(const tsr_choice *choice, const tsr_mesh *mesh, int di
   return size;
 }
 
-// Where a left-over unit does the most even good: the longest dimension that it divides; -1 = none.
+// The dimension for a left-over unit: the longest that it divides; -1 = none.
 static int place_for(const tsr_choice *choice, const tsr_mesh *mesh, const tsr_shape *shape,
                      const tsr_unit *unit) {
   int best = -1;

@@ -1,4 +1,4 @@
-// The automatic choice of axes, for the plans that build on it.
+// The automatic choice of axes.
 #ifndef TESSERA_ADVICE_AUTO_H
 #define TESSERA_ADVICE_AUTO_H
 
@@ -17,7 +17,7 @@ typedef struct tsr_chooser {
 // NULL mesh: the current one; NULL options: the defaults.
 TSR_MUST_USE tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
                                          const tsr_auto_options *options);
-// The axes for a shape that was checked. False when it is too small: it then has no entries at all.
+// The axes for a checked shape. False when it is too small: the choice then has rank 0.
 bool tsr_chooser_choose(const tsr_chooser *chooser, const tsr_shape *shape, tsr_choice *out_choice);
 
 #endif

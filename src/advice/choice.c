@@ -1,3 +1,4 @@
+// Units of axes from names or from a mesh, and choices of axes turned into specs.
 #include "advice/choice.h"
 
 #include <assert.h>
@@ -52,7 +53,7 @@ static tsr_status add_unit(tsr_units *units, const tsr_unit *unit) {
   return NULL;
 }
 
-// The names are the entries of a spec, so that its parser knows about quotes and groups.
+// Names are parsed as the entries of a spec, which handles quotes and groups.
 tsr_status tsr_units_of_names(const tsr_mesh *mesh, const char *const *names, int name_count,
                               tsr_units *out_units) {
   tsr_spec *spec = NULL;
@@ -78,7 +79,7 @@ void tsr_units_in_order(const tsr_mesh *mesh, tsr_units *out_units) {
   }
 }
 
-// Insertion keeps equal ones in order; there are few.
+// Insertion sort: stable, and there are few.
 void tsr_units_sort(tsr_units *units) {
   for (int i = 1; i < units->count; i++) {
     const tsr_unit unit = units->items[i];

@@ -1,4 +1,4 @@
-// Mesh axes handed out to dimensions: what all automatic plans do.
+// Mesh axes assigned to dimensions, as all automatic plans do.
 #ifndef TESSERA_ADVICE_CHOICE_H
 #define TESSERA_ADVICE_CHOICE_H
 
@@ -7,7 +7,7 @@
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 
-// Axes that are used together or not at all: one axis, or a group of them.
+// One axis, or a group of axes that are only used together.
 typedef struct tsr_unit {
   int axis_count;
   uint8_t axes[TSR_MAX_AXES];  // of the mesh, major to minor
@@ -32,12 +32,12 @@ void tsr_units_sort(tsr_units *units);
 // Which axes cut each dimension, major to minor.
 typedef struct tsr_choice {
   int rank;
-  uint32_t used;  // axes handed out, as bits
+  uint32_t used;  // axes assigned, as bits
   uint8_t counts[TSR_MAX_RANK];
   uint8_t axes[TSR_MAX_RANK][TSR_MAX_AXES];
 } tsr_choice;
 
-// Axes of the unit must be unused.
+// The unit's axes must be unused (asserted).
 void tsr_choice_add(tsr_choice *choice, int dim, const tsr_unit *unit);
 // Adds the axes of dimension `dim` to an entry, as the minor ones of its last stage. Stages and
 // axes are in the arena.
@@ -48,7 +48,7 @@ TSR_MUST_USE tsr_status tsr_choice_extend(const tsr_choice *choice, int dim, con
 TSR_MUST_USE tsr_status tsr_choice_spec(const tsr_choice *choice, const tsr_mesh *mesh,
                                         const tsr_spec *start, tsr_spec **out_spec);
 
-// Numbers of dimensions, the largest first or the smallest; the lower index where equal.
+// Indices of dimensions, largest first or smallest first; equal ones by index.
 void tsr_dims_by_size(const tsr_shape *shape, bool smallest_first, int *out_order);
 // `mesh`, or the current one if it is NULL; fails if there is neither.
 TSR_MUST_USE tsr_status tsr_mesh_or_current(const tsr_mesh *mesh, const tsr_mesh **out_mesh);

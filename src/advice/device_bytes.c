@@ -1,5 +1,5 @@
-// What each device holds. Where all shards of a tensor are equal, and that is nearly always, all
-// devices hold the same, and nothing is counted device by device.
+// Bytes per device. Shards of a tensor are nearly always equal; devices are counted one by one only
+// where they are not.
 #include <stdlib.h>
 
 #include "element/dtype_internal.h"
@@ -15,7 +15,7 @@ typedef struct device_counter {
   int64_t *bytes;
 } device_counter;
 
-// ---- tensors alike ----
+// ---- kinds of tensors ----
 
 static tsr_status gather_kinds(const tsr_plan *plan, tsr_shape_table *table) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {

@@ -1,5 +1,5 @@
-// What changes from one plan to another. What moves depends on the shape and the two specs only,
-// and is worked out once for each such triple.
+// The changes from one plan to another. The moved bytes depend only on the shape and two specs, and
+// are counted once for each such triple.
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -29,7 +29,7 @@ static tsr_status add(diff_job *work, tsr_plan_change change) {
   return NULL;
 }
 
-// ---- what moves ----
+// ---- moved elements ----
 
 // The layout of a row; a spec that does not fit cuts nothing.
 static tsr_status lay_out(const tsr_plan *plan, int64_t index, tsr_layout **out_layout) {
@@ -74,7 +74,7 @@ static int64_t bytes_of(tsr_dtype dtype, int64_t elements) {
   return bytes;
 }
 
-// A tensor that is another one by now: every device needs its whole new shard.
+// A tensor of another dtype or shape: every device needs its whole new shard.
 static tsr_status all_elements(const diff_job *work, int64_t after, int64_t *out_elements) {
   tsr_layout *layout = NULL;
   *out_elements = 0;

@@ -1,4 +1,4 @@
-// A diff in words. Tensors are grouped by pattern as far as the same happens to them.
+// A diff in words. Tensors of one pattern share a line if they change alike.
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -8,7 +8,7 @@
 #include "plan/tree.h"
 #include "plan/tree_internal.h"
 
-// What happens to the tensors of one tree, as numbers: equal for those that share a line.
+// The changes of one tree. Tensors that share a line have equal keys.
 typedef struct diff_lines {
   const tsr_tree *tree;
   const tsr_plan_change **by_row;  // owned; NULL = nothing
@@ -29,7 +29,7 @@ static void diff_lines_deinit(diff_lines *of) {
   tsr_tree_groups_deinit(&of->groups);
 }
 
-// Those of the second plan's tree, or of the first's: what was removed stands only there.
+// Collects the changes of the second plan's tree, or the removed tensors of the first's.
 static tsr_status gather(const tsr_plan_diff *diff, const tsr_plan *before, const tsr_plan *after,
                          bool removed, diff_lines *out) {
   for (int64_t i = 0; i < diff->count; i++) {

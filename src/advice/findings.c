@@ -1,4 +1,4 @@
-// Findings in words. 32 layers with the same problem are one line.
+// Findings in words. Layers with the same problem share a line.
 #include "base/text_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
@@ -67,7 +67,7 @@ static void print_reason(const tsr_finding *finding, const tsr_plan *plan, tsr_t
   }
 }
 
-// Where tensors stand that a reader takes for one: the group of each, by its first member.
+// Finds groups by their first member, in ascending order of rows.
 typedef struct group_cursor {
   tsr_tree_groups groups;
   int64_t next;  // the first group whose first member has not been passed

@@ -1,8 +1,8 @@
-// eformer's optimize_sharding_for_memory: each tensor by itself against the limit.
+// eformer's optimize_sharding_for_memory: each tensor by itself against the limit. Only comparisons
+// with eformer need it (tests/golden); tsr_plan_fit does better.
 //
-// Where eformer's spec keeps a shard within the limit it is taken as it is. Where it does not,
-// though eformer says nothing, the tensor is cut in as few shards as are needed, several axes to a
-// dimension if must be.
+// eformer's spec is used if its shards fit. Where they do not, eformer says nothing; here the
+// tensor is cut in as few shards as fit, with several axes on a dimension if needed.
 #include "advice/auto.h"
 #include "advice/memory_fit.h"
 #include "advice/plan_auto_internal.h"
@@ -20,8 +20,7 @@ static int64_t shard_bytes(const tsr_tensor *tensor, int64_t split) {
   return tsr_elements_bytes(tensor->dtype, tsr_tensor_elements(tensor) / split);
 }
 
-// The way with the fewest shards that fits, or -1; `*out_smallest` is what the smallest shard
-// takes.
+// The way with the fewest shards that fits, or -1; `*out_smallest` = bytes of the smallest shard.
 static int find_way(const each_fit *fit, const tsr_tensor *tensor, int64_t *out_smallest) {
   int best = -1;
   *out_smallest = tsr_tensor_bytes(tensor);

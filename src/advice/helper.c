@@ -1,8 +1,8 @@
-// eformer's small choosers: MeshPartitionHelper and the rules by shape and by memory.
+// eformer's small choosers: MeshPartitionHelper and the rules by shape and by memory. Only
+// comparisons with eformer need them (tests/golden); tsr_plan_fit does better.
 //
-// They are kept for plans that were made with them; tsr_plan_fit does better. The helper puts its
-// pair of axes on the first two dimensions without asking whether each divides; here it asks, and
-// goes on with the other axes when one does not.
+// eformer's helper puts its pair of axes on the first two dimensions even where they do not divide.
+// Here they must divide; otherwise the other axes are tried.
 #include <string.h>
 
 #include "advice/choice.h"
@@ -75,7 +75,7 @@ static bool place_pair(const tsr_mesh *mesh, const tsr_shape *shape, bool second
   return true;
 }
 
-// The pair is the first method, and alone when it can be placed.
+// The pair is the first method. If it can be placed, it is the only one.
 static void place_all(const tsr_mesh *mesh, const tsr_methods *methods, const tsr_shape *shape,
                       int64_t least, bool second_try, tsr_choice *choice) {
   for (int i = 0; i < methods->count; i++) {
@@ -86,8 +86,8 @@ static void place_all(const tsr_mesh *mesh, const tsr_methods *methods, const ts
   }
 }
 
-// eformer asks a dimension for half an equal share of all elements, though these are not
-// comparable; it is the second attempt that usually decides.
+// eformer compares a dimension with half an equal share of all elements, though these are different
+// things. The second attempt usually decides.
 tsr_status tsr_helper_spec(const tsr_shape *shape, const tsr_mesh *mesh, int64_t min_size,
                            tsr_spec **out_spec) {
   int64_t elements = 0;

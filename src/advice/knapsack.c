@@ -1,10 +1,10 @@
-// A packing near the best, and a bound that tells how near.
+// A greedy packing, and a lower bound for its cost.
 //
 // If options could be mixed, the best packing would follow the lower convex hull of each item:
-// begin with the cheapest options and take the steps that save a byte for the least cost, until all
-// fits. Only the last step would be taken in part. Its fraction gives the lower bound; taken whole,
-// it gives a packing that costs at most that one step more. What room is then left is used to undo
-// steps that were not needed after all. A search for the best is in knapsack_search.c.
+// start with the cheapest options and take the steps with the least cost per byte saved, until all
+// fits. A fraction of the last step gives the lower bound. The whole step gives a packing that
+// costs at most that step more. Remaining bytes are used to undo steps that were not needed.
+// knapsack_search.c looks for a better one.
 #include "advice/knapsack.h"
 
 #include <assert.h>
@@ -38,7 +38,7 @@ static const tsr_option *option_of(const tsr_knapsack *knapsack, int64_t item, i
 
 // ---- the hull ----
 
-// Whether b lies above the line from a to c, so that mixing these two is cheaper.
+// Whether b is above the line from a to c, so mixing a and c is cheaper.
 static bool is_above(const tsr_option *a, const tsr_option *b, const tsr_option *c) {
   const double to_b = (double)(a->bytes - b->bytes), to_c = (double)(a->bytes - c->bytes);
   return (b->cost - a->cost) * to_c > (c->cost - a->cost) * to_b;
@@ -55,7 +55,7 @@ static int hull_steps(const tsr_knapsack *knapsack, int64_t item, int64_t rank, 
       count--;
     corners[count++] = i;
   }
-  double slope = 0;  // never falls, also where rounding would have it so
+  double slope = 0;  // never falls, even by rounding
   for (int i = 1; i < count; i++) {
     const tsr_option *from = option_of(knapsack, item, corners[i - 1]);
     const tsr_option *to = option_of(knapsack, item, corners[i]);
@@ -68,8 +68,8 @@ static int hull_steps(const tsr_knapsack *knapsack, int64_t item, int64_t rank, 
   return count - 1;
 }
 
-// Of steps that cost the same per byte those of large items come first, so that small ones stay
-// whole; an item's own steps keep their order.
+// Among steps of equal cost per byte, large items come first, which keeps small tensors whole. The
+// steps of one item keep their order.
 static int compare_steps(const void *a, const void *b) {
   const tsr_step *x = a, *y = b;
   if (x->rank == y->rank) return x->to < y->to ? -1 : 1;
@@ -135,7 +135,7 @@ static void take(const tsr_knapsack *knapsack, tsr_packing *packing, int64_t ite
   packing->taken[item] = option;
 }
 
-// Sums drift when terms come and go, so the answer is summed again at the end.
+// Running sums drift, so the result is summed again.
 void tsr_packing_sum(const tsr_knapsack *knapsack, tsr_packing *packing) {
   packing->bytes = 0;
   packing->cost = 0;
@@ -145,7 +145,7 @@ void tsr_packing_sum(const tsr_knapsack *knapsack, tsr_packing *packing) {
   }
 }
 
-// Takes steps while what is left is still above the limit, and tells which one would end that.
+// Takes steps while the packing stays above the limit. Returns the step that would end that.
 static int64_t descend(const tsr_knapsack *knapsack, const tsr_steps_down *down,
                        tsr_packing *packing) {
   for (int64_t i = 0; i < down->count; i++) {
@@ -179,7 +179,7 @@ static void take_best_single(const tsr_knapsack *knapsack, tsr_packing *packing)
   take(knapsack, packing, best_item, best);
 }
 
-// Goes back to cheaper options where there is room, large items first. One pass is enough for most.
+// Returns to cheaper options where the limit allows, large items first, in one pass.
 static void use_room(const tsr_knapsack *knapsack, const int64_t *order, tsr_packing *packing) {
   for (int64_t rank = 0; rank < knapsack->item_count; rank++) {
     const int64_t item = order[rank];
@@ -193,8 +193,7 @@ static void use_room(const tsr_knapsack *knapsack, const int64_t *order, tsr_pac
   }
 }
 
-// Finishes the descent in the two ways there are, and keeps the cheaper packing. `other` is
-// scratch.
+// Finishes the descent in two ways and keeps the cheaper packing. `other` is scratch.
 static void finish(const tsr_knapsack *knapsack, const tsr_steps_down *down, int64_t last,
                    const int64_t *order, tsr_packing *packing, int *other) {
   const size_t size = sizeof *other * (size_t)knapsack->item_count;

@@ -1,5 +1,5 @@
-// Which option to take for each item, so that all fit a limit of bytes at the least cost: the
-// multiple-choice knapsack. Pure numbers; what they stand for is the business of fit.c.
+// The multiple-choice knapsack: one option for each item, so that all fit a limit of bytes at the
+// least cost. memory_fit.c says what the numbers mean.
 #ifndef TESSERA_ADVICE_KNAPSACK_H
 #define TESSERA_ADVICE_KNAPSACK_H
 
@@ -34,7 +34,7 @@ typedef struct tsr_packing {
 } tsr_packing;
 
 // Sorts candidates into the form above and drops those that another one beats in bytes and cost.
-// Of equals the earlier one stays. Gives how many are left.
+// Of equals the one with the lower tag stays. Returns how many are left.
 int tsr_options_prune(tsr_option *options, int count);
 
 // The last options together must be within the limit (asserted), and the first ones must not
@@ -59,8 +59,8 @@ typedef struct tsr_steps_down {
   tsr_step *steps;  // cheapest per byte first
 } tsr_steps_down;
 
-// Searches for something cheaper than `packing`, and for proof that there is nothing. Leaves it as
-// it is when the problem is too large. `order` lists the items by rank.
+// Searches for a packing cheaper than `packing`, or proof that there is none. Gives up where the
+// problem is too large. `order` lists the items by rank.
 TSR_MUST_USE tsr_status tsr_knapsack_search(const tsr_knapsack *knapsack,
                                             const tsr_steps_down *steps, const int64_t *order,
                                             tsr_packing *packing);

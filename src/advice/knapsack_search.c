@@ -1,5 +1,4 @@
-// Branch and bound: the items from the largest down, each with its options in the order of what the
-// rest could cost at best.
+// Branch and bound: items from the largest down, options in the order of their lower bounds.
 //
 // The bound for a suffix of the items is the same as for all of them: their steps, cheapest per
 // byte first. Steps are already sorted, so each suffix keeps the sums over those of its own items,
@@ -66,7 +65,7 @@ static int64_t find_step(const suffix_bound *suffix, int64_t wanted) {
   return low;
 }
 
-// The least that the items from `rank` on can cost within `room` bytes.
+// The lower bound on the cost of the items from `rank` on within `room` bytes.
 static double bound(const walker *search, int rank, int64_t room) {
   const suffix_bound *suffix = &search->suffixes[rank];
   const int64_t wanted = suffix->bytes - room;
@@ -130,7 +129,7 @@ static int list_children(walker *search, int rank, int64_t room, double cost, br
   return count;
 }
 
-// False when the nodes are used up. As deep as there are items, MOST_ITEMS at most.
+// False when the nodes are used up. Recursion is at most MOST_ITEMS deep.
 static bool walk(walker *search, int rank, int64_t room, double cost) {
   branch children[MOST_OPTIONS];
   if (rank == search->item_count) {
@@ -169,7 +168,7 @@ static void run(walker *search, const tsr_steps_down *down, step_sums *room, tsr
   tsr_packing_sum(search->knapsack, packing);
 }
 
-// What is proved ends the search: a cost at the bound before it, an exhausted search after it.
+// Whether the cost is at its lower bound.
 static bool is_proved(const tsr_packing *packing) {
   return packing->cost - packing->lower_bound <= CLOSE_ENOUGH * packing->cost;
 }

@@ -1,7 +1,7 @@
-// Lint: what is odd about rules, seen against a model.
+// Lints: mistakes in rules, found by matching them against a model.
 //
-// Each tensor asks for its rule once. Only the rules that then decided nothing are tried on every
-// tensor, to tell those that match nothing from those that come too late.
+// Each tensor is matched once. Rules that decide no tensor are then tried on all of them: some
+// match nothing, others come too late.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +21,15 @@
 
 enum {
   CHUNK = 1024,      // tensors in one task
-  MOST_GROUPS = 256  // groups without a rule in which near misses are looked for
+  MOST_GROUPS = 256  // groups without a rule that are searched for near misses
 };
 
-// What a rule does: the tensors it decides and, if there are none, those it would match.
+// The tensors that a rule decides and, if there are none, those it would match.
 typedef struct rule_use {
   int64_t decides, decided_bytes, first_decided;  // -1 = none
   int64_t matches, matched_bytes, first_matched;
   int repeats;     // the earlier rule with the same pattern, -1 = none
-  bool near_miss;  // said already
+  bool near_miss;  // already reported as one
 } rule_use;
 
 typedef struct lint_job {
@@ -57,7 +57,7 @@ static int64_t bytes_of(const lint_job *work, int64_t row) {
   return tsr_tensor_bytes(tsr_tree_at(work->tree, row));
 }
 
-// ---- asking ----
+// ---- matching ----
 
 static tsr_status match_chunk(void *context, int64_t chunk, int worker) {
   (void)worker;
@@ -195,14 +195,14 @@ static tsr_status lint_repeated_axis(lint_job *work, int64_t rule) {
   return add(work, lint);
 }
 
-// ---- tensors that a rule cannot cut as it says ----
+// ---- tensors that a rule cannot cut ----
 
 static bool costs_a_cut(tsr_change_kind kind) {
   return kind == TSR_CHANGE_INDIVISIBLE || kind == TSR_CHANGE_CUT_MISFIT ||
          kind == TSR_CHANGE_SUB_AXIS_MISFIT;
 }
 
-// The first dimension of what is left of a spec that comes out uneven; -1 if none does.
+// The first dimension of a corrected spec with an uneven cut.
 static tsr_status uneven_dim(const lint_job *work, const tsr_spec *spec, const tsr_tensor *tensor,
                              int *out_dim) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
@@ -218,7 +218,7 @@ static tsr_status uneven_dim(const lint_job *work, const tsr_spec *spec, const t
   return NULL;
 }
 
-// The first dimension of a tensor that a spec wants cut and cannot cut; -1 if there is none.
+// The first dimension that a spec should cut and cannot; -1 = none.
 static tsr_status dropped_dim(const lint_job *work, const tsr_spec *spec, const tsr_tensor *tensor,
                               int *out_dim) {
   const tsr_shape shape = tsr_tensor_shape(tensor);
@@ -342,7 +342,7 @@ static tsr_status lint_unmatched(lint_job *work) {
   return status;
 }
 
-// ---- the whole ----
+// ---- all ----
 
 static int by_kind_and_bytes(const void *left, const void *right) {
   const tsr_lint *a = left, *b = right;

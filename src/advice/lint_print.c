@@ -1,4 +1,4 @@
-// Remarks on rules in words, each beginning where the rule stands, as compilers have it.
+// Lints in words. Each line starts with the rule's file and line, as in a compiler.
 #include "base/text_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"

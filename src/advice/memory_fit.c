@@ -1,9 +1,8 @@
 // A plan that fits the memory of a device.
 //
-// Every pattern of tensors is an item of a knapsack, every way to cut it an option: so many bytes
-// on a device, so much to gather in a step. Cuts divide evenly, so all devices hold the same, and
-// what one device holds is the sum. What is already cut by the plan to begin with stays; its
-// dimensions may be cut further where that comes out even.
+// Every pattern of tensors is an item of a knapsack, and every way to cut it an option with its
+// bytes per device and its cost to gather. Cuts are even, so all devices hold the same bytes. Cuts
+// of the start plan stay; their dimensions may be cut further where that is even.
 #include "advice/memory_fit.h"
 
 #include <math.h>
@@ -58,9 +57,9 @@ tsr_status tsr_note_fit(tsr_plan_builder *builder, int64_t row, const tsr_choice
   return tsr_plan_builder_reason(builder, row, TSR_WHY_FITS, -1, limit);
 }
 
-// ---- what there is to cut ----
+// ---- the start plan ----
 
-// A tensor as the plan to begin with leaves it.
+// A tensor as the start plan leaves it.
 typedef struct uncut_rest {
   tsr_shape shape;   // sizes that may still be cut; 1 where they may not
   uint32_t used;     // axes in use
@@ -71,7 +70,7 @@ typedef struct fit_job {
   const tsr_tree *tree;
   const tsr_mesh *mesh;
   const tsr_fit_options *options;
-  double copies;  // of each tensor, the tensor itself not counted
+  double copies;  // of each tensor, in addition to itself
   tsr_ways ways;
   tsr_way_placer placer;
   tsr_tree_groups groups;
@@ -93,7 +92,7 @@ static bool is_even(const tsr_sharding_dim *dim, int64_t size) {
   return size % dim->shards == 0;
 }
 
-// Axes that are not free though they cut nothing.
+// Axes that are taken though they cut nothing.
 static uint32_t axes_of_sets(const tsr_sharding *sharding) {
   int count = 0;
   const tsr_sub_axis *axes = tsr_sharding_unreduced(sharding, &count);
@@ -147,7 +146,7 @@ static tsr_status add_candidate(fit_job *job, const tsr_option *candidate) {
   return NULL;
 }
 
-// Of equals the lower tag survives: that on fewer and larger dimensions.
+// Of equal options the lower tag survives: the one on fewer and larger dimensions.
 static int tag_of(const tsr_way_placer *placer, int way) {
   return (int)placer->scores[way] * TSR_MAX_WAYS + way;
 }
@@ -180,8 +179,8 @@ static tsr_status add_group(fit_job *job, int64_t index) {
   return NULL;
 }
 
-// Everything uncut must fit 63 bits, so that nothing further on can overflow. A tree by itself
-// does; with copies one bit is left for rounding.
+// The uncut model must fit 63 bits, so later sums cannot overflow. A tree does; with copies one bit
+// is left for rounding.
 static tsr_status check_total(const fit_job *job) {
   const double total = (double)tsr_tree_bytes(job->tree) * (1 + job->copies);
   if (job->copies == 0 || total + (double)tsr_tree_count(job->tree) < 0x1p62) return NULL;
@@ -327,9 +326,9 @@ static tsr_status check_options(const tsr_fit_options *options, const tsr_tree *
   TSR_TRY(tsr_list_check(options->names, options->name_count, "names"));
   const tsr_plan *start = options->start;
   if (start && !tsr_tree_equal(tsr_plan_tree(start), tree))
-    return tsr_fail(TREE_MISMATCH, "the plan to begin with is for another model");
+    return tsr_fail(TREE_MISMATCH, "the start plan is for another model");
   if (start && (!tsr_plan_mesh(start) || !tsr_mesh_equal(tsr_plan_mesh(start), mesh)))
-    return tsr_fail(BAD_ARGUMENT, "the plan to begin with is for another mesh");
+    return tsr_fail(BAD_ARGUMENT, "the start plan is for another mesh");
   return NULL;
 }
 

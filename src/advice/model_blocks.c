@@ -1,3 +1,5 @@
+// Finds the blocks of a model by module names, and cuts that split their heads or leave some of
+// their tensors whole.
 #include "advice/model_blocks.h"
 
 #include <stdlib.h>
@@ -11,8 +13,8 @@
 
 // ---- names ----
 
-// The modules of PyTorch's Linear, whose weights are (out, in): what enters a block is cut by its
-// outputs, what leaves it by its inputs.
+// Modules of PyTorch's Linear, whose weights are (out, in): those at the start of a block are cut
+// by outputs, those at its end by inputs.
 static const struct {
   const char *name;
   tsr_model_block_kind kind;
@@ -30,7 +32,7 @@ static const struct {
     {"down_proj", TSR_BLOCK_MLP, 1, false},
 };
 
-// Models of images and sounds inside others have sizes of their own.
+// Vision and audio models inside others have sizes of their own.
 static bool is_in_tower(const char *path) {
   static const char *const words[] = {"visual", "vision", "audio", "image"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -151,8 +153,7 @@ static tsr_status find_piece(const tsr_model_blocks *blocks, int64_t row, int di
   return status;
 }
 
-// Whether a size is that of the model's heads: other attentions (latent, of a tower) have heads of
-// other sizes.
+// Whether a size is that of the model's heads. Other attentions (latent, in towers) have others.
 static bool is_made_of_heads(const tsr_model_blocks *blocks, int64_t size) {
   const int64_t count = size / blocks->head_dim;
   if (size % blocks->head_dim) return false;

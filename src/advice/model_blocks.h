@@ -1,5 +1,5 @@
-// Tensors that belong to one block of a model, attention or feed-forward, by their usual names, and
-// what is odd about how a plan cuts them. For plans whose rules do not say what belongs together.
+// Blocks of a model, attention or feed-forward, by the usual names of their tensors, and suspicious
+// cuts of them. For plans whose rules have no groups.
 #ifndef TESSERA_ADVICE_MODEL_BLOCKS_H
 #define TESSERA_ADVICE_MODEL_BLOCKS_H
 
@@ -7,7 +7,7 @@
 
 typedef enum tsr_model_block_kind { TSR_BLOCK_ATTENTION, TSR_BLOCK_MLP } tsr_model_block_kind;
 
-// What a tensor is to its block.
+// A tensor's place in its block.
 typedef struct tsr_model_block_member {
   tsr_model_block_kind kind;
   size_t block;  // the length of the path up to the tensor's own module
@@ -15,7 +15,8 @@ typedef struct tsr_model_block_member {
   bool heads;    // made of whole heads along it
 } tsr_model_block_member;
 
-// False for tensors of other names, and for those of towers, whose heads are others.
+// False for other names, and for tensors of towers (vision, audio), which have heads of other
+// sizes.
 bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_member *out);
 
 // The cuts of all blocks over the axes that split a block (tp, model, ...).
@@ -38,11 +39,11 @@ typedef struct tsr_model_blocks {
 TSR_MUST_USE tsr_status tsr_model_blocks_init(tsr_model_blocks *blocks, const tsr_plan *plan,
                                               const tsr_fact *facts, int64_t fact_count);
 void tsr_model_blocks_deinit(tsr_model_blocks *blocks);
-// For a row: an axis that does not cut it but cuts others of its block; NULL = none. `*out_row` is
-// the first row that it cuts. Each block is reported once, at the first row that is not cut.
+// An axis that does not cut a row but cuts others of its block; NULL = none. `*out_row` is the
+// first row that it cuts. Each block is reported once, at the first row that is not cut.
 TSR_MUST_USE tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row,
                                                     const char **out_axis, int64_t *out_row);
-// The size of a row's pieces where these are parts of heads, else 0; and the dimension.
+// The size of a row's pieces if they split heads, else 0; and the dimension.
 TSR_MUST_USE tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row,
                                                     int64_t *out_piece, int *out_dim);
 

@@ -1,6 +1,6 @@
-// A rule that matches nothing is most often misspelt. Its plain parts, the runs of ordinary letters
-// between metacharacters, are looked for in the path with a letter or two changed, added, or left
-// out. That is no proof of anything, only a hint worth a line.
+// Rules that match nothing are often misspelt. The literals of a pattern, its runs of ordinary
+// characters between metacharacters, are searched for in the path with a few edits. A hit is a
+// hint, not a proof.
 #include "advice/near.h"
 
 #include <ctype.h>
@@ -17,9 +17,9 @@ static int least(int a, int b) { return a < b ? a : b; }
 
 static int differ(char a, char b) { return tolower((unsigned char)a) != tolower((unsigned char)b); }
 
-// The least number of edits between the word and any part of the text. Of the usual table, with the
-// text across, three columns are kept; the match may begin and end anywhere, so that all columns
-// begin with 0. A swap of neighbours is one edit.
+// The least number of edits between the word and any substring of the text. Three columns of the
+// usual table are kept. The match may begin anywhere, so all columns begin with 0. A swap of
+// neighbours is one edit.
 static int distance_within(const char *word, int length, const char *text) {
   int columns[3][LONGEST + 1];
   int *before = columns[0], *last = columns[1], *column = columns[2];
@@ -40,7 +40,7 @@ static int distance_within(const char *word, int length, const char *text) {
   return best;
 }
 
-// ---- plain parts of a pattern ----
+// ---- literals of a pattern ----
 
 static const char *skip_class(const char *at) {
   at++;
@@ -50,8 +50,8 @@ static const char *skip_class(const char *at) {
   return *at ? at + 1 : at;
 }
 
-// Past the group that opens at `at` if it has alternatives, else past what opens it. Which of its
-// alternatives was meant cannot be known.
+// Skips the group at `at` if it has alternatives, since any of them may be meant; else only its
+// opening.
 static const char *skip_group(const char *at) {
   int depth = 0;
   bool alternatives = false;
@@ -82,7 +82,7 @@ static const char *skip_special(const char *at) {
   return at[count] ? at + count + 1 : at + count;
 }
 
-// The letter that stands at `*at` for itself, after which `*at` is moved; 0 if there is none.
+// Takes the ordinary character at `*at`; 0 if there is none.
 static char take_plain(const char **at) {
   const char c = **at;
   if (c == '\\' && (*at)[1] && ispunct((unsigned char)(*at)[1])) {
@@ -94,13 +94,13 @@ static char take_plain(const char **at) {
   return c;
 }
 
-// Takes the plain part at `*at`, if any, then what stands after it; false at the end of an
-// alternative. A letter that may be repeated or left out is not part of it.
-static bool next_part(const char **at, char *out_part, int *out_length) {
+// Takes the literal at `*at`, if any, and skips the metacharacter after it; false at the end of an
+// alternative. A character that may be repeated or absent is left out.
+static bool next_literal(const char **at, char *out_literal, int *out_length) {
   int length = 0;
   for (char c; (c = take_plain(at)) != 0;) {
     if (**at && strchr("*?{", **at)) break;
-    if (length < LONGEST) out_part[length++] = c;
+    if (length < LONGEST) out_literal[length++] = c;
   }
   *out_length = length;
   if (!**at || **at == '|') return length > 0;
@@ -113,12 +113,12 @@ static bool next_part(const char **at, char *out_part, int *out_length) {
 
 // Of one alternative; moves `*at` to its end.
 static int alternative_distance(const char **at, const char *path) {
-  char part[LONGEST];
+  char literal[LONGEST];
   int sum = 0, length = 0, letters = 0;
   bool near = true;
-  while (next_part(at, part, &length)) {
+  while (next_literal(at, literal, &length)) {
     if (length < SHORTEST) continue;
-    const int distance = distance_within(part, length, path);
+    const int distance = distance_within(literal, length, path);
     near = near && distance <= 1 + length / LETTERS_PER_SLIP;
     letters += length;
     sum += distance;

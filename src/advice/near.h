@@ -2,9 +2,9 @@
 #ifndef TESSERA_ADVICE_NEAR_H
 #define TESSERA_ADVICE_NEAR_H
 
-// How many letters of the pattern's plain parts would have to change for the path to hold them all;
-// -1 if more than a slip of the pen. 0: they are all there, and what stands between or around them
-// (an anchor, the order) keeps the pattern from matching.
+// How many edits the literals of a pattern need for the path to contain them all; -1 = too many to
+// be a misspelling. 0: the path has them all, and something else (an anchor, the order) keeps the
+// pattern from matching.
 int tsr_pattern_distance(const char *pattern, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 // Checking: every problem of a plan in one pass.
 //
-// A spec's problems on a shape are found once, whatever the number of tensors alike, and dimension
-// by dimension, so that one problem hides no other.
+// Each pair of spec and shape is checked once, dimension by dimension, so one problem does not hide
+// another.
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static tsr_status add(finding_list *to, tsr_finding finding) {
 
 // ---- one spec on one shape ----
 
-// What is looked at: a row's wanted spec, dimension by dimension.
+// The check of a row's wanted spec.
 typedef struct spec_check {
   check_job *work;
   const tsr_plan_row *row;
@@ -96,7 +96,7 @@ static tsr_status report_change(const spec_check *of, int d, const tsr_change *c
   }
 }
 
-// The axes' names must be those of the wanted spec, which lives as long as the plan.
+// The name in the wanted spec, which lives as long as the plan.
 static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
   for (int s = 0; name && s < dim->stage_count; s++)
     for (int i = 0; i < dim->stages[s].axis_count; i++)
@@ -104,15 +104,15 @@ static const char *kept_name(const tsr_spec_dim *dim, const char *name) {
   return NULL;
 }
 
-// What the entry was held to: a policy that allows uneven shards has not served a dimension that is
-// whole all the same, with the others of its group.
+// The policy that applied to an entry. A dimension that stayed whole, with its group for instance,
+// did not use a policy that allows uneven shards.
 static tsr_policy policy_of(const spec_check *of, int d) {
   const tsr_spec_desc *final = tsr_spec_desc_of(of->row->final);
   const bool cut = d < final->dim_count && final->dims[d].stage_count > 0;
   return cut ? of->row->policy : TSR_POLICY_ERROR;
 }
 
-// Blocks and parts stay in correction, but may come out uneven where that is not allowed.
+// Correction keeps blocks and parts, which may be uneven where the policy forbids it.
 static tsr_status check_evenness(const spec_check *of, int d) {
   const int64_t size = of->row->tensor->dims[d];
   bool fits = true;
@@ -121,7 +121,7 @@ static tsr_status check_evenness(const spec_check *of, int d) {
   return fits ? NULL : report(of, TSR_FINDING_BAD_CUT, d, NULL, size, 0);
 }
 
-// Corrects the entry as if it were the whole spec of a tensor with this one dimension.
+// Corrects the entry as the spec of a tensor with this one dimension.
 static tsr_status check_fit(const spec_check *of, int d) {
   const tsr_spec_dim *dim = &of->wanted->dims[d];
   const tsr_spec_desc desc = {.size = sizeof desc, .dim_count = 1, .dims = dim};
@@ -201,7 +201,7 @@ static tsr_status check_row(check_job *work, int64_t index) {
   return NULL;
 }
 
-// What a row is to its block: not a matter of its spec and shape alone.
+// Problems of a row in its block, which do not follow from spec and shape alone.
 static tsr_status check_block(check_job *work, int64_t row) {
   const char *axis = NULL;
   int64_t other = -1, piece = 0;

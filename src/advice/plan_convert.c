@@ -21,7 +21,7 @@
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/sharding.h"
 
-// What a spec became for a shape, found once for all tensors alike.
+// The conversion of a spec for a shape.
 typedef struct converted_spec {
   const tsr_spec *spec;  // owned
   int64_t first_note, note_count;
@@ -43,8 +43,8 @@ typedef struct row_conversion {
   const tsr_sharding *from;
   tsr_policy policy;
   bool evenly;     // sizes must divide
-  bool keep_cuts;  // parts and the like stay, with other axes, if they fit
-  uint32_t cuts;   // dimensions where they did, as bits
+  bool keep_cuts;  // keep parts, sizes and blocks if they fit
+  uint32_t cuts;   // dimensions that kept them, as bits
   tsr_choice choice;
   int64_t shards[TSR_MAX_RANK];  // of each dimension so far
 } row_conversion;
@@ -169,8 +169,8 @@ static bool is_plain(const tsr_sharding_dim *dim) {
   return true;
 }
 
-// Whether the successors can stand for the axes of a stage, whole for whole. Explicit sizes are
-// made for one number of shards; whether parts fit another is seen when all is done.
+// Whether the successors can replace the axes of a stage. Explicit sizes fit one number of shards
+// only; whether parts fit is checked at the end.
 static bool can_keep_cut(const convert_job *job, const row_conversion *on,
                          const tsr_bound_stage *stage) {
   uint32_t used = on->choice.used;
@@ -341,7 +341,7 @@ static tsr_status check_fit(const convert_job *job, const row_conversion *on, co
   return NULL;
 }
 
-// Tries to keep parts and the like; once more without them if they do not fit.
+// Tries to keep parts, sizes and blocks, and then without them if they do not fit.
 static tsr_status make_fitting(convert_job *job, row_conversion *on, tsr_spec **out_spec) {
   const int64_t note_count = job->note_count;
   tsr_spec *spec = NULL;
@@ -402,7 +402,7 @@ static tsr_status find_result(convert_job *job, int64_t index, const tsr_plan_ro
   return is_new ? convert_row(job, row, result) : NULL;
 }
 
-// What the rules say for the new mesh, with their reasons, and how it was cut before.
+// The row by the rules for the new mesh, with its notes, and a note on the old cut.
 static tsr_status take_rematched(convert_job *job, tsr_plan_builder *builder, int64_t index,
                                  const tsr_plan_row *row) {
   tsr_plan_row now;
@@ -431,7 +431,7 @@ static tsr_status set_row(convert_job *job, tsr_plan_builder *builder, int64_t i
   return tsr_plan_builder_set(builder, index, result->spec, result->spec, row.policy);
 }
 
-// Each row finds its own cut; companions then take the cut of what they go with.
+// Each row finds its own cut; companions then follow.
 static tsr_status convert_all(convert_job *job, tsr_plan **out_plan) {
   tsr_plan_builder builder;
   TSR_TRY(tsr_plan_builder_init(&builder, job->plan->tree, job->mesh));

@@ -1,3 +1,4 @@
+// Chooses the rules that must be matched again on another mesh, and matches them.
 #include "advice/rematch.h"
 
 #include <stdlib.h>
@@ -5,7 +6,7 @@
 
 #include "rules/rules.h"
 
-// The rule that decided on a row; -1 = none, or it was too small to be asked.
+// The rule that decided a row; -1 = none, or the tensor was too small.
 static int64_t rule_of(const tsr_plan_row *row) {
   int64_t rule = -1;
   for (int64_t i = 0; i < row->note_count; i++) {
@@ -27,8 +28,8 @@ static bool same_group(const tsr_rule *a, const tsr_rule *b) {
          !strcmp(a->over, b->over);
 }
 
-// Whether an axis leaves everything in one piece before or after. Numbers of shards alone would
-// forget what it is for, so that tp=1 could never grow.
+// Whether an axis has size 1 before or after. Converting numbers of shards alone would lose such an
+// axis: tp=1 could never grow.
 static bool is_idle(const tsr_plan *plan, const tsr_mesh *mesh,
                     const tsr_axis_successors *successors, const char *name) {
   const int axis = tsr_mesh_axis_find(plan->mesh, name);
@@ -46,7 +47,7 @@ static bool has_idle_axis(const tsr_plan *plan, const tsr_mesh *mesh,
   return false;
 }
 
-// Those with expressions and what is cut together with them, and those of axes of size 1.
+// Rules with expressions, the rules of their groups, and rules with axes of size 1.
 static tsr_status find_rules(const tsr_plan *plan, const tsr_mesh *mesh,
                              const tsr_axis_successors *successors, bool **out_serves) {
   const tsr_rules *rules = plan->rules;
@@ -77,7 +78,7 @@ static tsr_status make_rules(tsr_rematch *rematch, const tsr_plan *plan, const t
   return tsr_rules_for_mesh(plan->rules, mesh, renames, count, &rematch->rules);
 }
 
-// The policy of the first row that is to be decided on; false = there is none.
+// The policy of the first affected row; false = there is none.
 static bool find_policy(const tsr_rematch *rematch, const tsr_plan *plan, tsr_policy *out_policy) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row;

@@ -68,7 +68,7 @@ static bool by_family(const mesh_pair *of, int old, int next) {
   return same_family(role_of(of->before, old), role_of(of->after, next));
 }
 
-// The new axis that matches, one of the same size rather; -1 if none does.
+// The new axis that matches, preferably of the same size; -1 = none.
 static int find_successor(const mesh_pair *of, int old, match_fn *matches, uint32_t among) {
   int found = -1;
   for (int next = 0; next < tsr_mesh_axis_count(of->after); next++) {
@@ -78,7 +78,7 @@ static int find_successor(const mesh_pair *of, int old, match_fn *matches, uint3
   return found;
 }
 
-// Axes of one member carry nothing; they only find their namesakes.
+// Axes of size 1 cut nothing; they are matched by name only.
 static void match_all(const mesh_pair *of, match_fn *matches, bool shared,
                       tsr_axis_successors *successors) {
   for (int old = 0; old < tsr_mesh_axis_count(of->before); old++) {

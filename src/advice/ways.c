@@ -1,3 +1,5 @@
+// Counts the ways to use the axes of a mesh, with their costs, and finds the dimensions for each by
+// dynamic programming over the dimensions of a shape.
 #include "advice/ways.h"
 
 #include <assert.h>
@@ -82,7 +84,7 @@ static void fill_way(tsr_ways *ways, const tsr_axis_cost *costs, int way) {
   ways->alpha[way] = 0;
   ways->beta[way] = (double)(split - 1);
   if (!tsr_mesh_topology(ways->mesh)) return;
-  // The model is a straight line, so two points tell it.
+  // The cost is linear in the bytes, so two points give it.
   ways->alpha[way] = tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 0);
   ways->beta[way] =
       tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 1) - ways->alpha[way];
@@ -162,8 +164,8 @@ static bool can_join(const tsr_way_placer *placer, const int *frees, int a, int 
 // A cut in one dimension more outweighs which dimensions they are. All together stay below 2^16.
 static uint32_t weight(int place) { return 1024 + (uint32_t)place; }
 
-// Lets the dimension at `place` of the order take every way that divides it, on top of what those
-// before took.
+// Lets the dimension at `place` of the order take every way that divides it, in addition to the
+// ways of those before.
 static void place_dim(tsr_way_placer *placer, const int *frees, int place) {
   const tsr_ways *ways = placer->ways;
   const int64_t size = placer->shape.dims[placer->order[place]];

@@ -1,9 +1,10 @@
-// Ways to cut for memory's sake: how many axes of each kind to use, and on which dimensions.
+// Ways to cut tensors to fit the memory: how many axes of each kind to use, and on which
+// dimensions.
 //
-// For what a device holds and for what gathering costs, only the set of axes matters, not the
-// dimensions they cut; and axes of one size with the same links are interchangeable. So a *way* is
-// a number of axes of each *kind*, and a mesh has few of them: two axes of size 4 and one of size 2
-// make 3 x 2 ways. A way is a number in a mixed radix; way 0 cuts nothing.
+// Bytes per device and the cost of gathering depend on the set of axes, not on the dimensions they
+// cut, and axes of one size with the same links are interchangeable. So a *way* is a number of axes
+// of each *kind*, and a mesh has few: two axes of size 4 and one of size 2 make 3 x 2 ways. A way
+// is a number in a mixed radix; way 0 cuts nothing.
 #ifndef TESSERA_ADVICE_WAYS_H
 #define TESSERA_ADVICE_WAYS_H
 
@@ -34,8 +35,7 @@ TSR_MUST_USE tsr_status tsr_ways_init(tsr_ways *ways, const tsr_mesh *mesh,
                                       const char *const *names, int name_count);
 void tsr_ways_deinit(tsr_ways *ways);  // all zeros is fine
 
-// What the ways of a mesh do to one shape. Memory for TSR_MAX_RANK dimensions, used again and
-// again.
+// The ways that a shape allows. One placer is reused for many shapes.
 typedef struct tsr_way_placer {
   const tsr_ways *ways;
   tsr_shape shape;

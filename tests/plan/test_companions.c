@@ -114,7 +114,7 @@ static const struct {
      TENSOR("a.weight_scale", 3, 8), "! size 3 of dimension 0 does not go with"},
     {"dimensions that belong to nothing", "tp, _", TENSOR("a.weight", 64, 8),
      TENSOR("a.weight_scale", 4),
-     "! has shape (4,) beside \"a.weight\" of (64, 8): it is unknown which dimensions correspond"},
+     "! has shape (4,) beside \"a.weight\" of (64, 8): its dimensions cannot be paired"},
     {"sizes through a block", "tp/sizes(100,156,128,128), _", TENSOR("a.weight", 512, 8),
      TENSOR("a.weight_scale", 4, 8), "! is cut at 100 elements"},
     {"cyclic through a block", "tp/cyclic(64), _", TENSOR("a.weight", 512, 8),

@@ -262,10 +262,10 @@ static void options_are_checked(void **state) {
   assert_ok(tsr_plan_auto(tree, mesh, NULL, &start));
   options = (tsr_fit_options){.size = sizeof options, .limit = 1, .start = start};
   assert_fails(tsr_plan_fit(tree, other_mesh, &options, &plan, NULL), BAD_ARGUMENT,
-               "the plan to begin with is for another mesh");
+               "the start plan is for another mesh");
   other = make_tree(&(tsr_tensor)TENSOR("w", 4), 1);
   assert_fails(tsr_plan_fit(other, mesh, &options, &plan, NULL), TREE_MISMATCH,
-               "the plan to begin with is for another model");
+               "the start plan is for another model");
   options = (tsr_fit_options){
       .size = sizeof options, .limit = 1, .names = (const char *[]){"x", "x+x"}, .name_count = 2};
   assert_fails_with(tsr_plan_fit(tree, mesh, &options, &plan, NULL), DUPLICATE_MESH_AXIS, "");
