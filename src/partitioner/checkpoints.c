@@ -1,4 +1,4 @@
-// Train states in checkpoints: restored onto the devices, and saved from them.
+// Train states restored from checkpoints onto the devices, and saved.
 #include "array/array.h"
 #include "base/sized.h"
 #include "format/format.h"
@@ -10,8 +10,8 @@
 #include "tessera/place.h"
 #include "tessera/plan.h"
 
-// By default a save cuts. A format that does not exist is refused by the save.
-static bool cuts(tsr_checkpoint_format format) {
+// A format that does not exist is refused by the save.
+static bool stores_shards(tsr_checkpoint_format format) {
   const tsr_format_ops *row = tsr_format_row(format);
   return format == TSR_FORMAT_ANY || (row && row->needs_plan);
 }
@@ -35,6 +35,6 @@ tsr_status tsr_partitioner_save(const tsr_partitioner *partitioner, const tsr_ar
   tsr_status status = tsr_sized_read(tsr_save_options, options, &how);
   if (!status) status = tsr_partitioner_need_mesh(partitioner);
   if (status) return tsr_array_agree(comm, "save", status);
-  if (!how.plan && cuts(how.format)) how.plan = axes;
+  if (!how.plan && stores_shards(how.format)) how.plan = axes;
   return tsr_checkpoint_save(state, path, comm, &how);
 }

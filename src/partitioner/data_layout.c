@@ -1,7 +1,7 @@
-// Which part of the data each process reads.
+// The rows of a batch that each process reads.
 //
-// A process reads what its devices need along the data axes. Processes that differ only along other
-// axes need the same rows: they are a replica set, of which one is the first.
+// A process reads the rows of its devices along the data axes. Processes that differ only along
+// other axes read the same rows: they are a replica set, and one of them is the first.
 #include "array/chunks_internal.h"
 #include "base/sized.h"
 #include "mesh/mesh_internal.h"
@@ -25,7 +25,7 @@ tsr_status tsr_partitioner_data_shards(const tsr_partitioner *partitioner, int64
                                        int64_t *out_shards) {
   tsr_process_chunks chunks;
   int64_t shards = 1, size = 0;
-  TSR_TRY(tsr_partitioner_data_mesh_size(partitioner, &size));  // all axes are there, and fit
+  TSR_TRY(tsr_partitioner_data_mesh_size(partitioner, &size));  // fails if an axis is missing
   TSR_TRY(tsr_chunker_chunks(partitioner->chunker, process, &chunks));
   for (int i = 0; i < partitioner->data_axis_count; i++)
     shards *= chunks.num_chunks[tsr_mesh_axis_find(partitioner->mesh, partitioner->data_axes[i])];
@@ -49,7 +49,7 @@ static tsr_status check_host(const tsr_partitioner *partitioner, int64_t host) {
   return NULL;
 }
 
-// The process to answer for.
+// The process to answer for: `host_index`, if given.
 static tsr_status choose_host(const tsr_partitioner *partitioner,
                               const tsr_data_layout_options *given, int64_t *host) {
   tsr_data_layout_options read;
@@ -57,8 +57,7 @@ static tsr_status choose_host(const tsr_partitioner *partitioner,
   TSR_TRY(tsr_sized_read(tsr_data_layout_options, given, &read));
   if (!options->host_index) return NULL;
   if (!options->serve_host_index)
-    return tsr_fail(HOST_INDEX_UNSUPPORTED,
-                    "host_index %lld is given, which is served with serve_host_index only",
+    return tsr_fail(HOST_INDEX_UNSUPPORTED, "host_index %lld needs serve_host_index",
                     (long long)*options->host_index);
   *host = *options->host_index;
   return check_host(partitioner, *host);

@@ -1,8 +1,8 @@
-// Global arrays from the parts of one process, a whole tree of them.
+// Global arrays from the host-local tensors of each process, a tree of them.
 //
-// Each process has loaded what its devices will hold, and nothing else: its tensors are boxes of
-// the global ones. How much larger these are follows from the mesh: along each axis that cuts a
-// dimension, as many times as the axis has more places than the box of this process's devices.
+// Each process has loaded exactly the elements of its devices: its tensors are boxes of the global
+// ones. A dimension is larger in the global tensor by the number of such boxes along each axis that
+// cuts it.
 #include <stdlib.h>
 
 #include "mesh/mesh.h"
@@ -26,7 +26,7 @@ typedef struct axis_boxes {
   int64_t counts[TSR_MAX_AXES];
 } axis_boxes;
 
-// Places of each axis at which the comm has a device here.
+// Counts boxes from the range of coordinates of this rank's devices.
 static tsr_status count_boxes(const tsr_comm *comm, axis_boxes *out) {
   const tsr_mesh *mesh = out->mesh;
   int64_t low[TSR_MAX_AXES], high[TSR_MAX_AXES], coords[TSR_MAX_AXES];
@@ -64,10 +64,10 @@ static tsr_status enlarge(const axis_boxes *of, const tsr_spec_dim *dim, int64_t
       TSR_TRY(tsr_mesh_need_axis(of->mesh, ref->name, &axis));
       if (ref->size || dim->stage_count > 1 || dim->stages[s].kind != TSR_STAGE_EVEN)
         return tsr_fail(NOT_EXPRESSIBLE,
-                        "the size of a process's part tells the whole for even "
-                        "cuts by whole axes only");
+                        "the global size follows from a process's size only for even "
+                        "cuts by whole axes");
       if (__builtin_mul_overflow(*size, of->counts[axis], size))
-        return tsr_fail(OVERFLOW, "a global size beyond 63 bits");
+        return tsr_fail(OVERFLOW, "the global size exceeds 63 bits");
     }
   return NULL;
 }
@@ -85,7 +85,7 @@ static tsr_status global_layout(const axis_boxes *of, const tsr_leaf *leaf, cons
   return status;
 }
 
-// The array of one leaf; others than tensors in host memory are taken as they are.
+// The array of a leaf in host memory; other leaves stay as they are.
 static tsr_status join_leaf(const axis_boxes *of, tsr_comm *comm, const tsr_leaf *leaf,
                             const tsr_spec *spec, tsr_leaf *out_leaf) {
   *out_leaf = *leaf;

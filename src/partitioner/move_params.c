@@ -1,4 +1,4 @@
-// Moving a train state to the devices: every tensor put as a plan says.
+// Moves a train state to the devices as a plan says, or leaves it in host memory.
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -10,9 +10,9 @@
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/plan.h"
 
-static const char call[] = "move_params";  // as ranks compare it
+static const char call[] = "move_params";  // ranks compare it
 
-// `out->comm` is set on failure too, where it can be known.
+// `out->comm` is set even on failure, if the options are readable.
 static tsr_status read_options(const tsr_move_options *options, tsr_move_options *out) {
   *out = TSR_MOVE_OPTIONS;
   if (tsr_sized_legible(tsr_move_options, options)) out->comm = options->comm;
@@ -40,7 +40,7 @@ static tsr_status list_specs(const tsr_array_tree *tree, const tsr_plan *plan,
   return NULL;
 }
 
-// Each process has loaded its own part: its tensors become global arrays, which lie as planned.
+// The host-local tensors of each process become global arrays in their planned layouts.
 static tsr_status join_tree(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                             const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_state) {
   const tsr_spec **specs = NULL;
@@ -64,7 +64,7 @@ static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
   return status;
 }
 
-// The arrays that parts make are compared, with their shapes and specs.
+// The same, with the global arrays compared between ranks.
 static tsr_status join_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                              const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_global) {
   tsr_compared_leaves compared = {0};

@@ -1,5 +1,5 @@
-// Making a partitioner: the options are checked as t5x checks them, and everything that follows
-// from them (mesh, rules, data axes) is worked out once.
+// Making a partitioner: options are checked as in t5x, and mesh, rules and data axes are computed
+// once.
 #include "partitioner/partitioner.h"
 
 #include <stdlib.h>
@@ -67,8 +67,9 @@ static void warn_about_ignored(const tsr_mesh *mesh, const tsr_partitioner_optio
 static tsr_status check_options(const tsr_topology *topology,
                                 const tsr_partitioner_options *options) {
   if (!options->num_partitions && !has_submesh(options))
-    return tsr_fail(NO_PARTITION_COUNT,
-                    "a number of partitions is needed, or a model-parallel submesh");
+    return tsr_fail(
+        NO_PARTITION_COUNT,
+        "neither num_partitions nor model_parallel_submesh is given; one of them is needed");
   if (!topology || !options->backend) return NULL;
   tsr_platform backend = TSR_PLATFORM_CPU;
   TSR_TRY_NOTE(tsr_platform_parse(options->backend, &backend), "backend");
@@ -78,7 +79,7 @@ static tsr_status check_options(const tsr_topology *topology,
   return NULL;
 }
 
-// ---- what follows from them ----
+// ---- mesh, rules and data axes ----
 
 static tsr_status make_mesh(tsr_partitioner *partitioner, const tsr_topology *topology,
                             const tsr_partitioner_options *options) {
@@ -118,7 +119,7 @@ static tsr_status make_data_spec(tsr_partitioner *partitioner,
                                   &partitioner->data_spec, NULL);
 }
 
-// The axes of the data spec's entry as a plain list; None inside a group is none.
+// The axes of the data spec's entry as a list, without None.
 static tsr_status list_data_axes(tsr_partitioner *partitioner) {
   const tsr_spec_dim *dim = &tsr_spec_desc_of(partitioner->data_spec)->dims[0];
   if (!dim->stage_count) return NULL;
@@ -161,7 +162,7 @@ tsr_status tsr_partitioner_create(const tsr_topology *topology,
   return NULL;
 }
 
-// ---- holding and looking ----
+// ---- reading ----
 
 tsr_partitioner *tsr_partitioner_retain(const tsr_partitioner *partitioner) {
   tsr_partitioner *shared = (tsr_partitioner *)(uintptr_t)partitioner;

@@ -1,4 +1,4 @@
-// What the files of this room share.
+// Shared by the files of this room.
 #ifndef TESSERA_PARTITIONER_PARTITIONER_H
 #define TESSERA_PARTITIONER_PARTITIONER_H
 
@@ -16,7 +16,7 @@
 struct tsr_partitioner {
   atomic_int refs;
   atomic_bool params_on_devices;
-  tsr_mesh *mesh;            // NULL = made without a machine
+  tsr_mesh *mesh;            // NULL = made without a topology
   tsr_chunker *chunker;      // of the mesh
   tsr_logical_rules *rules;  // NULL in the base form
   tsr_spec *data_spec;

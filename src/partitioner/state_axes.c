@@ -1,10 +1,9 @@
-// The axes of a train state: names for its tensors, and specs for the names.
+// The logical axes of a train state, and the specs they map to.
 //
-// A model knows the names of its parameters. What an optimizer keeps for a parameter has the
-// parameter's path within its own and, if it has the same shape, the same names. So the paths of
-// the named tensors are put in an index, whole and without their first part ("target/"), and each
-// nameless tensor asks it for the parts of its own path that end at its end or before its last
-// part.
+// A model names the axes of its parameters. Optimizer state has the parameter's path within its own
+// and, if it has the same shape, the same names. So an index has the paths of named tensors, whole
+// and without their first component ("target/"). Each nameless tensor looks up the ends of its
+// path, with and without its last component.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +18,8 @@
 
 static bool is_separator(char c) { return c == '/' || c == '.'; }
 
-// Bytes of the first part of a path and what separates it from the rest; 0 when it has one part.
-static size_t first_part(const char *path) {
+// Bytes of the first component of a path and its separator; 0 when it has one component.
+static size_t first_component(const char *path) {
   for (const char *at = path; *at; at++)
     if (is_separator(*at) && at[1]) return (size_t)(at - path) + 1;
   return 0;
@@ -29,7 +28,7 @@ static size_t first_part(const char *path) {
 typedef struct parameter_index {
   const tsr_tree *tree;
   tsr_name_index index;
-  bool *ambiguous;  // by tensor: another parameter has the same path but for the first part
+  bool *ambiguous;  // by tensor: another parameter differs only in the first component
 } parameter_index;
 
 static tsr_status index_whole(parameter_index *known) {
@@ -44,7 +43,7 @@ static tsr_status index_whole(parameter_index *known) {
 static tsr_status index_rests(parameter_index *known) {
   for (int64_t i = 0; i < tsr_tree_count(known->tree); i++) {
     const tsr_tensor *tensor = tsr_tree_at(known->tree, i);
-    const size_t skipped = tensor->logical ? first_part(tensor->path) : 0;
+    const size_t skipped = tensor->logical ? first_component(tensor->path) : 0;
     int64_t existing = -1;
     if (skipped) TSR_TRY(tsr_name_index_add(&known->index, tensor->path + skipped, i, &existing));
     if (existing >= 0) known->ambiguous[existing] = true;
@@ -52,7 +51,7 @@ static tsr_status index_rests(parameter_index *known) {
   return NULL;
 }
 
-// The parameter whose path is the end of `path`, after any part; the longest such path wins.
+// The parameter whose path is the end of `path`; the longest wins.
 static const tsr_tensor *find_parameter(const parameter_index *known, const char *path) {
   for (const char *at = path; *at; at++) {
     if (at != path && !is_separator(at[-1])) continue;
@@ -68,7 +67,7 @@ static bool same_shape(const tsr_tensor *a, const tsr_tensor *b) {
   return a->rank == b->rank && !memcmp(a->dims, b->dims, sizeof *a->dims * (size_t)a->rank);
 }
 
-// Gives a nameless tensor the names of its parameter. `path` is its path, which is cut here.
+// Gives a nameless tensor the names of its parameter. `path` is a copy of its path, modified here.
 static void derive_names(const parameter_index *known, char *path, tsr_tensor *tensor) {
   for (int cuts = 0; cuts < 2; cuts++) {
     const tsr_tensor *parameter = find_parameter(known, path);
@@ -126,7 +125,7 @@ tsr_status tsr_partitioner_logical_axes(const tsr_partitioner *partitioner, cons
 tsr_status tsr_partitioner_mesh_axes(const tsr_partitioner *partitioner, const tsr_tree *state,
                                      tsr_plan **out_plan) {
   if (!partitioner->rules)
-    return tsr_fail(UNSUPPORTED, "the base form of a partitioner knows no logical axes to map");
+    return tsr_fail(UNSUPPORTED, "the base form of a partitioner has no logical axes");
   tsr_tree *named = NULL;
   TSR_TRY(tsr_partitioner_logical_axes(partitioner, state, &named));
   const tsr_status status =

@@ -1,5 +1,4 @@
-// A tree of arrays is a tree of tensors, which knows their paths, types and shapes, and beside it
-// one block with what is kept of each leaf.
+// A tree of arrays: a tree of tensors for paths, dtypes and shapes, and one block with the leaves.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,7 +14,7 @@
 struct tsr_array_tree {
   atomic_int references;
   int64_t count;
-  tsr_tree *tensors;  // owned: what the leaves' descriptions point to
+  tsr_tree *tensors;  // owned: the leaves' tensors point into it
   tsr_leaf leaves[];
 };
 
@@ -46,7 +45,7 @@ static tsr_status check_leaf(const tsr_leaf *leaf) {
   if (leaf->kind == TSR_LEAF_ARRAY) {
     if (!leaf->array) return tsr_fail(BAD_ARGUMENT, "a leaf that is an array has none");
     if (tsr_array_is_deleted(leaf->array))
-      return tsr_fail(BAD_ARGUMENT, "the array was donated, so that it holds nothing");
+      return tsr_fail(BAD_ARGUMENT, "the array was donated and holds nothing");
     return NULL;
   }
   if (leaf->kind != TSR_LEAF_HOST && leaf->kind != TSR_LEAF_SHAPE)
@@ -75,7 +74,7 @@ static tsr_status check_leaves(const tsr_leaf *leaves, int64_t count) {
 
 // ---- the block ----
 
-// The leaf's tensor, an array's with the type and shape of the array.
+// The leaf's tensor; an array gives its own dtype and shape.
 static tsr_tensor describe(const tsr_leaf *leaf) {
   tsr_tensor tensor = leaf->tensor;
   if (leaf->kind != TSR_LEAF_ARRAY) return tensor;
@@ -95,7 +94,7 @@ static tsr_status make_tensors(const tsr_leaf *leaves, int64_t count, tsr_tree *
   return status;
 }
 
-// What belongs to the kind of the leaf, held by the tree.
+// A copy of the leaf with the fields of its kind, retained by the tree.
 static tsr_leaf hold(const tsr_leaf *leaf, const tsr_tensor *tensor) {
   tsr_leaf held = {.tensor = *tensor, .kind = leaf->kind};
   if (leaf->kind == TSR_LEAF_ARRAY) {

@@ -1,4 +1,5 @@
-// Carrying decisions out: tensors in host memory are cut one by one, arrays move together.
+// Carries decisions out: tensors in host memory are cut one by one, arrays move together in one
+// round. Donated arrays that several leaves share are replaced by aliases first.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,7 @@
 #include "tessera/engine/array.h"
 #include "tessera/engine/sharding.h"
 
-// The report of leaf `index` to its place in the caller's, which may be shorter or longer than
-// ours.
+// Writes the report of leaf `index` to the caller's list, whose structs may have another size.
 static void write_report(tsr_placement_decision *decision, int64_t index,
                          tsr_place_report *out_reports) {
   if (!out_reports) return;
@@ -130,7 +130,7 @@ static tsr_status place_host(tree_placement *at, int64_t index) {
   return NULL;
 }
 
-// Cuts what is in host memory, and notes which arrays move.
+// Cuts a tensor in host memory; records an array that moves.
 static tsr_status prepare(tree_placement *at, int64_t index) {
   tsr_placement_decision *decision = &at->decisions[index];
   const tsr_leaf *leaf = &at->leaves[index];
@@ -146,7 +146,7 @@ static tsr_status prepare(tree_placement *at, int64_t index) {
   return NULL;
 }
 
-// Whether a leaf can be placed at all; the report says why if not.
+// Whether a leaf can be placed; the report says why not.
 static bool can_be_placed(const tsr_leaf *leaf, const tsr_place_config *how,
                           tsr_placement_decision *decision) {
   if (leaf->kind == TSR_LEAF_SHAPE) decision->report.outcome = TSR_OUTCOME_NO_DATA;
@@ -237,7 +237,7 @@ tsr_status tsr_place_tree(const tsr_array_tree *tree, tsr_status found, tsr_deci
                           tsr_array_tree **out_tree, tsr_place_report *out_reports) {
   tsr_compared_leaves compared = tsr_compared_leaves_of(tree);
   tree_placement at = {.tree = tree, .how = how, .count = compared.count};
-  // Everything is decided before anything moves, so that a refusal leaves no half of a tree.
+  // All leaves are decided before any moves, so a failure leaves no tree half placed.
   if (!found && compared.count) found = tsr_sized_check(tsr_place_report, out_reports);
   if (!found) found = tree_placement_init(&at);
   if (!found) found = decide_all(&at, decide, question);

@@ -1,5 +1,5 @@
-// Constraints, each a way to come by a spec: written, by semantic axes, by logical names as linen
-// or flax.core.spmd map them, or automatic.
+// Constraints by a given spec, semantic axes, logical names (linen's or flax.core.spmd's mapping),
+// an automatic spec, or layouts. Each is a function that decides on a leaf.
 #include "base/sized.h"
 #include "mesh/mesh_internal.h"
 #include "place/place.h"
@@ -14,7 +14,7 @@
 #include "tessera/logical.h"
 #include "tessera/plan.h"
 
-// One array as a tree of one leaf. `found` is what went wrong before.
+// `found` is an earlier failure, or NULL.
 static tsr_status constrain_array(const char *call, tsr_array *array, tsr_status found,
                                   tsr_decide_fn *decide, const void *question,
                                   const tsr_place_options *options, tsr_array **out_array,
@@ -147,7 +147,7 @@ tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
                         out_reports);
 }
 
-// jax.reshard drops entries beyond the rank that cut nothing, where a constraint refuses them.
+// jax.reshard drops uncut entries beyond the rank; a constraint fails on them.
 static tsr_status trim_to_rank(const tsr_sharding *sharding, int rank, tsr_sharding **out_trimmed) {
   tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(sharding));
   tsr_spec *spec = NULL;

@@ -1,5 +1,5 @@
-// What ranks must have in common about the leaves of a tree: paths, kinds, types, shapes, how they
-// lie, how they shall lie, in one order.
+// Digests by which ranks compare the leaves of a tree: order, paths, kinds, dtypes, shapes, layouts
+// and decisions.
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "place/place.h"
@@ -17,7 +17,7 @@ static tsr_hash128 digest_leaf(void *context, int64_t item) {
   const tsr_leaf *leaf = &compared->leaves[item];
   const tsr_placement_decision *decision = compared->decisions ? &compared->decisions[item] : NULL;
   const tsr_layout *target = decision ? decision->layout : NULL;
-  const tsr_hash128 parts[] = {
+  const tsr_hash128 digests[] = {
       tsr_hash128_add_text(TSR_HASH128_EMPTY, leaf->tensor.path),
       leaf->kind == TSR_LEAF_ARRAY
           ? tsr_layout_digest(leaf->array->layout)
@@ -27,7 +27,7 @@ static tsr_hash128 digest_leaf(void *context, int64_t item) {
       digest_spec(decision ? decision->report.wanted : NULL),
       {(uint64_t)leaf->kind << 32 | (uint64_t)leaf->tensor.dtype,
        decision ? (uint64_t)decision->report.outcome : 0}};
-  return tsr_hash128_add(TSR_HASH128_EMPTY, parts, sizeof parts);
+  return tsr_hash128_add(TSR_HASH128_EMPTY, digests, sizeof digests);
 }
 
 static void print_shape(const tsr_tensor *tensor, tsr_text *out) {

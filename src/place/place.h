@@ -1,4 +1,4 @@
-// What the files of this room share: a decision is made about each leaf, then all are carried out.
+// Shared by the files of this room: each leaf gets a decision, then all decisions are carried out.
 #ifndef TESSERA_PLACE_PLACE_H
 #define TESSERA_PLACE_PLACE_H
 
@@ -8,19 +8,19 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/place.h"
 
-// The shape of a leaf that a caller gives; fails where its rank or dims cannot be one.
+// The shape of a caller's leaf; fails if its rank or dims are invalid.
 TSR_MUST_USE tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape);
 
-// What is to become of a leaf, and the report of it.
+// Where a leaf goes, and the report on it.
 typedef struct tsr_placement_decision {
-  tsr_layout *layout;  // owned; NULL = it is left alone
+  tsr_layout *layout;  // owned; NULL = left alone
   tsr_place_report report;
 } tsr_placement_decision;
 void tsr_decision_deinit(tsr_placement_decision *decision);
 
-// The options with everything filled in.
+// The options, completed.
 typedef struct tsr_place_config {
-  const char *call;  // what ranks compare and messages name: "constrain"
+  const char *call;  // the name in messages, which ranks compare: "constrain"
   tsr_comm *comm;    // borrowed
   tsr_policy policy;
   tsr_correct_options correct;
@@ -30,26 +30,26 @@ typedef struct tsr_place_config {
 TSR_MUST_USE tsr_status tsr_place_config_init(tsr_place_config *how, const char *call,
                                               const tsr_place_options *options);
 
-// ---- deciding: fills `decision`, which was zero before and is to be released in any case ----
+// ---- deciding: fills `decision`, which is zero before; deinit it also after a failure ----
 
 // with_sharding_constraint. NULL mesh: the current one.
 TSR_MUST_USE tsr_status tsr_decide_constraint(const tsr_spec *spec, const tsr_mesh *mesh,
                                               const tsr_shape *shape, const tsr_place_config *how,
                                               tsr_placement_decision *decision);
-// A spec that is meant: the empty one replicates, axes of any type may be used.
+// A spec to follow: the empty one replicates, and axes of any type are allowed.
 TSR_MUST_USE tsr_status tsr_decide_spec(const tsr_spec *spec, const tsr_mesh *mesh,
                                         const tsr_shape *shape, const tsr_place_config *how,
                                         tsr_placement_decision *decision);
-// A sharding that is meant, uncorrected.
+// A sharding, uncorrected.
 TSR_MUST_USE tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
                                             const tsr_place_config *how,
                                             tsr_placement_decision *decision);
-// A layout as it is.
+// A given layout.
 void tsr_decide_layout(const tsr_layout *layout, tsr_placement_decision *decision);
 
 // ---- ranks (leaves.c) ----
 
-// Leaves as ranks compare them: what they are, and what was decided about them.
+// Leaves as ranks compare them, with the decisions on them.
 typedef struct tsr_compared_leaves {
   int64_t count;
   const tsr_leaf *leaves;
@@ -57,23 +57,21 @@ typedef struct tsr_compared_leaves {
 } tsr_compared_leaves;
 tsr_compared_leaves tsr_compared_leaves_of(const tsr_array_tree *tree);
 tsr_call_items tsr_compared_leaves_items(tsr_compared_leaves *compared);  // which must outlive them
-// The comm of the first array; `other` where there are none.
+// The comm of the first array; `other` if there is none.
 tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
 
 // ---- carrying out ----
 //
-// `found` is what went wrong here before, while deciding for instance: a function fails on every
-// rank if it does on one.
+// `found` is an earlier failure on this rank, or NULL. If one rank fails, all do.
 
-// Collective. A new reference to an array, or the array in its new layout, or the array that a
-// tensor in host memory becomes on `how->comm`. Hands the report out (or throws it away, when
-// `out_report` is NULL).
+// Collective. A new reference to an array, the array in its new layout, or the array made from a
+// tensor in host memory on `how->comm`. `out_report` may be NULL.
 TSR_MUST_USE tsr_status tsr_place_leaf(const tsr_leaf *leaf, tsr_status found,
                                        tsr_placement_decision *decision,
                                        const tsr_place_config *how, tsr_array **out_array,
                                        tsr_place_report *out_report);
 
-// Decides about leaf `index` of a tree, whose shape is given.
+// Decides on leaf `index` of a tree.
 typedef tsr_status tsr_decide_fn(const void *question, int64_t index, const tsr_leaf *leaf,
                                  const tsr_place_config *how, tsr_placement_decision *decision);
 // Collective. All leaves of a tree: decided one by one, moved in one round.

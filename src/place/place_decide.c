@@ -1,5 +1,5 @@
-// Deciding where an array goes: a spec is corrected and bound to a mesh, which with the shape gives
-// the layout. Nothing is moved here.
+// Decides where an array goes: a spec is corrected and bound to a mesh, and with the shape gives
+// the layout. Nothing moves here.
 #include "base/sized.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -29,7 +29,7 @@ tsr_status tsr_place_config_init(tsr_place_config *how, const char *call,
 
 // ---- decisions ----
 
-// The report is of what lies in the end: a policy may trim.
+// The report has the final spec: a policy may trim.
 tsr_status tsr_decide_sharding(const tsr_sharding *sharding, const tsr_shape *shape,
                                const tsr_place_config *how, tsr_placement_decision *decision) {
   TSR_TRY(tsr_layout_create(sharding, shape, how->policy, &decision->layout));
@@ -50,7 +50,7 @@ static tsr_status bind(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_sha
   return status;
 }
 
-// A policy other than to refuse means that sizes need not divide.
+// Under any policy but ERROR sizes need not divide.
 static tsr_status decide(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
                          const tsr_place_config *how, bool only_auto,
                          tsr_placement_decision *decision) {

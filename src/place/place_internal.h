@@ -1,5 +1,5 @@
-// What other rooms and the tests use of tessera/place.h, compat/constrain.h and compat/placer.h
-// beside what is public.
+// Placing, for other rooms and tests: trees, placers from specs, shardings of leaves. The rest is
+// in tessera/place.h, compat/constrain.h and compat/placer.h.
 #ifndef TESSERA_PLACE_PLACE_INTERNAL_H
 #define TESSERA_PLACE_PLACE_INTERNAL_H
 
@@ -23,8 +23,8 @@ const char *tsr_outcome_text(tsr_outcome outcome);  // "left alone: there is no 
 
 // ---- constraints of trees ----
 //
-// NULL options are defaults and a NULL mesh is the current one. `out_reports` may be NULL, and has
-// a place for each leaf; the size of the first is that of all. A tree moves in one round.
+// NULL options are defaults and a NULL mesh is the current one. `out_reports` may be NULL, else has
+// one report per leaf; the size of the first applies to all. A tree moves in one round.
 
 // Collective. The same spec for every leaf.
 TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, const tsr_spec *spec,
@@ -32,7 +32,7 @@ TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, con
                                                  const tsr_place_options *options,
                                                  tsr_array_tree **out_tree,
                                                  tsr_place_report *out_reports);
-// Collective. `names` has an entry for each leaf; NULL = it is left alone.
+// Collective. `names` has an entry for each leaf; NULL = left alone.
 TSR_MUST_USE tsr_status tsr_array_tree_constrain_logical(
     const tsr_array_tree *tree, const tsr_logical_names *const *names,
     const tsr_logical_rules *rules, const tsr_mesh *mesh, tsr_fallback fallback,
@@ -46,26 +46,26 @@ TSR_MUST_USE tsr_status tsr_array_tree_place(const tsr_array_tree *tree,
 
 // ---- placers ----
 
-// One spec per path (NULL = replicated). They are checked now: an axis that the mesh lacks or that
-// is used twice is refused, naming the path. Whether sizes divide shows when there are some.
-// Copies the options and what they point to; retains the comm.
+// One spec per path (NULL = replicated). Fails at an axis that the mesh lacks or that is used
+// twice, naming the path. Sizes are checked when leaves are placed. Copies the options and what
+// they point to; retains the comm.
 TSR_MUST_USE tsr_status tsr_placer_from_specs(const char *const *paths,
                                               const tsr_spec *const *specs, int64_t count,
                                               const tsr_mesh *mesh,
                                               const tsr_place_options *options,
                                               tsr_placer **out_placer);
 const tsr_mesh *tsr_placer_mesh(const tsr_placer *placer);
-// The spec of a path; NULL if it has none.
+// The spec of a path; NULL = none.
 const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path);
 
-// Collective. One leaf, found by its path. A shape is refused.
+// Collective. One leaf, by its path. Fails for a shape.
 TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
                                               tsr_array **out_array, tsr_place_report *out_report);
 
-// ---- what trees have ----
+// ---- shardings of trees ----
 
 // extract_sharding_structure, get_shardings_with_structure: the sharding of every leaf that is an
-// array with one; NULL for others. `out_shardings` has a place for each leaf; they live as long as
+// array with one; NULL for others. `out_shardings` has one element per leaf; they live as long as
 // the tree.
 void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings);
 // extract_shardings: those of shapes with a spec too, bound to the mesh. A reference each, for the

@@ -1,5 +1,5 @@
-// Shard and gather functions of a tree: a spec and a policy for every path, checked against the
-// mesh when they are made. A placer is one block: the rows, then the bytes of their paths.
+// Shard and gather functions of a tree: a spec and a policy per path, checked against the mesh on
+// creation. A placer is one block: the rows, then the bytes of their paths.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,8 @@ struct tsr_placer {
 
 // ---- making ----
 
-// An axis that the mesh lacks or that occurs twice is refused. Specs repeat, and those of a plan
-// are one object, so that looking at the last one saves most of the work.
+// Fails at an axis that the mesh lacks or that occurs twice. Neighbours often share a spec, which
+// is then checked once.
 static tsr_status check_specs(const tsr_placer *placer) {
   for (int64_t i = 0; i < placer->count; i++) {
     const placer_row *at = &placer->rows[i];
@@ -180,7 +180,7 @@ static tsr_status decide_by_path(const void *question, int64_t index, const tsr_
   return tsr_decide_spec(found->spec, placer->mesh, &shape, &of_row, decision);
 }
 
-// Where tensors in host memory go: the placer's comm, or that of an array among the leaves.
+// The comm for tensors in host memory: the placer's, or that of an array among the leaves.
 static tsr_status find_comm(const tsr_placer *placer, const tsr_array_tree *tree,
                             tsr_comm **out_comm) {
   const tsr_leaf *on_host = NULL;

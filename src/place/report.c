@@ -1,4 +1,4 @@
-// Reports of what became of arrays, in words.
+// Reports on placed arrays, in words.
 #include "base/text_internal.h"
 #include "place/place.h"
 #include "place/place_internal.h"

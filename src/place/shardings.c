@@ -1,4 +1,5 @@
-// How the leaves of a tree lie: what eformer extracts from trees of arrays.
+// Shardings and specs of the leaves of a tree, as eformer extracts them. Only comparisons with
+// eformer need them (tests/golden).
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static tsr_status spec_of(const tsr_leaf *leaf, tsr_spec **out_spec) {
     return NULL;
   }
   if (leaf->kind == TSR_LEAF_ARRAY)
-    return tsr_fail(LEAF_HAS_NO_SPEC, "the array was not placed by a spec, so it has none");
+    return tsr_fail(LEAF_HAS_NO_SPEC, "the array has no spec: it was not placed by one");
   if (leaf->kind == TSR_LEAF_HOST && !leaf->tensor.rank) return tsr_spec_of(NULL, 0, out_spec);
   return tsr_fail(UNSUPPORTED_LEAF, "%s, wanted an array or a scalar",
                   leaf->kind == TSR_LEAF_HOST ? "a tensor in host memory" : "a shape without data");

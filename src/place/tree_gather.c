@@ -1,4 +1,4 @@
-// Trees back in host memory.
+// Gathers the arrays of a tree into host memory, on one rank or all.
 #include <stdlib.h>
 
 #include "base/buffer_internal.h"
@@ -7,8 +7,7 @@
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 
-// What an array becomes: a tensor with memory of its own, for the caller to release, where it is
-// wanted, else a shape.
+// A tensor with memory of its own, for the caller to release, on ranks that gather; else a shape.
 static tsr_status make_leaf(const tsr_leaf *leaf, int root, tsr_leaf *out_leaf) {
   const bool here = root < 0 || tsr_comm_rank(tsr_array_comm(leaf->array)) == root;
   const int64_t bytes = tsr_tensor_bytes(&leaf->tensor);
@@ -70,7 +69,7 @@ tsr_status tsr_gather_tree_as(const char *call, const tsr_array_tree *tree, int 
   tsr_status status = agree(call, tree, root, found);
   if (leaves && !status) status = gather_all(tree, root, leaves);
   if (!status) status = tsr_array_tree_create(leaves, count, out_tree);
-  // The new tree holds the buffers that were made here; others are the old one's.
+  // The new tree retains the buffers made here.
   for (int64_t i = 0; leaves && i < count; i++)
     if (tsr_array_tree_at(tree, i)->kind == TSR_LEAF_ARRAY) tsr_buffer_release(leaves[i].buffer);
   free(leaves);

@@ -1,4 +1,4 @@
-// Trees in few words: placed by rules as text, and printed.
+// A tree placed by rules as text in one call; a tree printed.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -26,7 +26,7 @@ tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh, const char *
                               const tsr_array_tree *tree, tsr_array_tree **out_tree) {
   tsr_placer *placer = NULL;
   tsr_status status = make_placer(tree, mesh, rules, comm, &placer);
-  // Other ranks may have a placer and be comparing leaves with ours, over the comm of the arrays.
+  // Other ranks may have a placer and be comparing leaves over the comm of the arrays.
   if (status) return tsr_array_agree(tsr_array_tree_comm(tree, comm), "placer_shard", status);
   status = tsr_placer_shard(placer, tree, out_tree, NULL);
   tsr_placer_release(placer);
@@ -35,7 +35,7 @@ tsr_status tsr_array_tree_put(tsr_comm *comm, const tsr_mesh *mesh, const char *
 
 // ---- printing ----
 
-enum { WIDEST = 48 };  // what a path is padded to at most
+enum { WIDEST = 48 };  // longer paths are not padded to
 
 static void print_leaf(const tsr_leaf *leaf, int width, tsr_text *out) {
   tsr_text_addf(out, "%-*s  ", width, leaf->tensor.path);

@@ -38,7 +38,7 @@ static void options_may_be_null(void **state) {
   world *w = *state;
   tsr_partitioner *partitioner = NULL;
   assert_fails_with(tsr_partitioner_create(w->topology, NULL, &partitioner), NO_PARTITION_COUNT,
-                    "a number of partitions is needed");
+                    "neither num_partitions nor model_parallel_submesh is given");
   tsr_array_tree *moved = NULL;
   assert_fails_with(tsr_partitioner_move_params(w->partitioner, w->arrays, w->plan, NULL, &moved),
                     BAD_ARGUMENT, "needs a comm");

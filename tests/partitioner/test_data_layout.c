@@ -144,12 +144,10 @@ static void host_index_is_served_by_option(void **state) {
   tsr_data_layout_options options = {.size = sizeof options, .host_index = &third};
   tsr_data_layout layout;
   assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
-               HOST_INDEX_UNSUPPORTED,
-               "host_index 3 is given, which is served with serve_host_index only");
+               HOST_INDEX_UNSUPPORTED, "host_index 3 needs serve_host_index");
   options.host_index = &far;
   assert_fails(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout),
-               HOST_INDEX_UNSUPPORTED,
-               "host_index 4294967296 is given, which is served with serve_host_index only");
+               HOST_INDEX_UNSUPPORTED, "host_index 4294967296 needs serve_host_index");
   options.host_index = &third;
   options.serve_host_index = true;
   assert_ok(tsr_partitioner_data_layout(partitioner, 0, 64, &options, &layout));

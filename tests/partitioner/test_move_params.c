@@ -257,8 +257,8 @@ static const struct {
 } refusals[] = {
     // clang-format off
     {"modle",          TSR_CAUSE_UNKNOWN_MESH_AXIS, "leaf \"w\": dimension 0: axis \"modle\""},
-    {"data;model",     TSR_CAUSE_NOT_EXPRESSIBLE,   "leaf \"w\": dimension 0: the size of a process's part"},
-    {"data:(1)2",      TSR_CAUSE_NOT_EXPRESSIBLE,   "leaf \"w\": dimension 0: the size of a process's part"},
+    {"data;model",     TSR_CAUSE_NOT_EXPRESSIBLE,   "leaf \"w\": dimension 0: the global size follows from"},
+    {"data:(1)2",      TSR_CAUSE_NOT_EXPRESSIBLE,   "leaf \"w\": dimension 0: the global size follows from"},
     {"_, data",        TSR_CAUSE_RANK_TOO_SMALL,    "leaf \"w\": "},
     // clang-format on
 };

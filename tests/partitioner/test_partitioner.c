@@ -112,7 +112,8 @@ static void given_rules_are_kept_as_they_are(void **state) {
 
 static void partitions_or_a_submesh_are_needed(void **state) {
   (void)state;
-  const char *message = "a number of partitions is needed, or a model-parallel submesh";
+  const char *message =
+      "neither num_partitions nor model_parallel_submesh is given; one of them is needed";
   const tsr_hardware_mesh nothing = {0, {0}}, something = {2, {1, 2}};
   tsr_partitioner_options options = partitioner_options(0);
   tsr_partitioner *partitioner = NULL;

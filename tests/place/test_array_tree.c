@@ -136,7 +136,7 @@ static void donated_arrays_are_refused(void **state) {
   assert_true(tsr_array_is_deleted(array));
   const tsr_leaf leaf = {.tensor.path = "w", .kind = TSR_LEAF_ARRAY, .array = array};
   assert_fails(tsr_array_tree_create(&leaf, 1, &tree), BAD_ARGUMENT,
-               "leaf \"w\": the array was donated, so that it holds nothing");
+               "leaf \"w\": the array was donated and holds nothing");
   tsr_array_release(moved);
   tsr_array_release(array);
   tsr_spec_release(spec);
@@ -224,7 +224,7 @@ static void specs_are_told_or_refused(void **state) {
   } cases[] = {
       {{.tensor.path = "u", .kind = TSR_LEAF_ARRAY, .array = unplaced},
        TSR_CAUSE_LEAF_HAS_NO_SPEC,
-       "leaf \"u\": the array was not placed by a spec, so it has none"},
+       "leaf \"u\": the array has no spec: it was not placed by one"},
       {{.tensor = tsr_tensor_of("h", TSR_F32, TSR_SHAPE(4)), .kind = TSR_LEAF_HOST, .data = data},
        TSR_CAUSE_UNSUPPORTED_LEAF,
        "leaf \"h\": a tensor in host memory, wanted an array or a scalar"},
