@@ -1,4 +1,4 @@
-// `tessera calibrate`: what messages cost here, as a topology that other commands take.
+// `tessera calibrate`: measures the cost of messages, and writes it as a topology.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,14 +12,14 @@
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 
-// A machine is never quiet for long: a fit this far off is said to be rough.
+// A fit whose mean error is above this is reported as rough.
 static const double rough = 0.25;
 
-// One kind of link: measured between two devices, or not at all where there are no two.
+// A kind of link, measured between devices `a` and `b`.
 typedef struct link_kind {
   tsr_level level;
   const char *name;
-  int64_t a, b;  // -1 = there are none
+  int64_t a, b;  // -1 = there are no two devices
   tsr_comm_fit fit;
 } link_kind;
 
@@ -37,7 +37,7 @@ static int64_t count_at(const tsr_comm *comm, int rank) {
   return tsr_comm_first_device(comm, rank + 1) - tsr_comm_first_device(comm, rank);
 }
 
-// Two devices of the first process that has as many, and the first ones of two ranks.
+// Two devices of the first process that has two, and the first devices of two ranks.
 static void choose_pairs(const tsr_comm *comm, link_kind *local, link_kind *far) {
   *local = (link_kind){.level = TSR_LEVEL_HOST, .name = "devices of a process", .a = -1, .b = -1};
   *far = (link_kind){.level = TSR_LEVEL_NET, .name = "ranks", .a = -1, .b = -1};
@@ -61,7 +61,7 @@ static tsr_status measure(tsr_comm *comm, int64_t most, calibration *out) {
   return NULL;
 }
 
-// This machine's devices, links that were not measured as they usually are.
+// This machine with the measured links; other links keep their defaults.
 static tsr_status make_topology(const tsr_comm *comm, calibration *out) {
   const int64_t count = out->devices;
   tsr_topology *machine = NULL;
@@ -99,13 +99,12 @@ static void print_line(const link_kind *link, tsr_text *out) {
   if (fit->beta > 0)
     tsr_text_addf(out, "beta %.3g ns/B (%.3g GB/s)\n", fit->beta * 1e9, 1e-9 / fit->beta);
   else
-    tsr_text_add(out, "beta not to be told from 0\n");
-  tsr_text_addf(out, "   the line is off by %.0f %% on average; rounds differed by up to %.0f %%\n",
+    tsr_text_add(out, "beta too small to measure\n");
+  tsr_text_addf(out, "   mean error of the fit %.0f %%; rounds differed by up to %.0f %%\n",
                 100 * fit->error, 100 * fit->noise);
   if (fit->error > rough || fit->noise > 4 * rough)
-    tsr_text_add(out,
-                 "   rough: the machine is busy, or its caches bend the line; better again "
-                 "when it is quiet\n");
+    tsr_text_add(
+        out, "   rough: the machine was busy, or caches distort the fit; repeat when it is idle\n");
 }
 
 static void print_link(const link_kind *link, tsr_text *out) {
@@ -165,8 +164,8 @@ static void print_json(const calibration *c, tsr_text *out) {
 
 // ---- the command ----
 
-// Two devices for each rank, so that both kinds of links are there. The launcher tells how many
-// ranks there will be; MPI itself is not yet started.
+// Two devices for each rank, to have both kinds of links. MPI is not started yet, so the number of
+// ranks comes from the launcher's variables.
 static int64_t default_devices(const cli_args *args) {
   static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
   const char *engine = cli_value(args, "engine");
@@ -198,7 +197,7 @@ static tsr_status print_all(const cli_args *args, const calibration *c) {
   else
     print_table(c, &text);
   if (path && !cli_has(args, "json"))
-    tsr_text_addf(&text, "\n written to %s: --topology takes it\n", path);
+    tsr_text_addf(&text, "\n written to %s, for --topology\n", path);
   return cli_finish(NULL, &text, NULL);
 }
 

@@ -1,4 +1,4 @@
-// `tessera chunks`: which part of a tensor each process holds.
+// `tessera chunks`: which chunk of a tensor each process holds.
 #include <string.h>
 
 #include "array/chunks_internal.h"
@@ -12,11 +12,10 @@
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
 
-// What the user asks about: the processes of a mesh, and maybe a tensor.
 typedef struct chunks_query {
   const tsr_chunker *chunker;
   const tsr_mesh *mesh;
-  int64_t first, end;  // of the chunker's processes
+  int64_t first, end;  // processes of the chunker
   bool has_tensor;
   tsr_shape shape;
   tsr_spec *spec;  // owned
@@ -47,7 +46,7 @@ static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
   return status;
 }
 
-// All processes, or the one of --process, whether it has devices or not.
+// All processes, or that of --process, even if it has no devices.
 static tsr_status choose_processes(const cli_args *args, chunks_query *query) {
   const char *text = cli_value(args, "process");
   int64_t process = 0;
@@ -74,9 +73,7 @@ static tsr_status read_tensor(const cli_args *args, chunks_query *query) {
     return tsr_fail(BAD_ARGUMENT, "--shape and --spec go together: --%s is missing",
                     shape ? "spec" : "shape");
   if (!shape && (query->options.tuple_axes || query->options.uneven || query->options.strict))
-    return tsr_fail(BAD_ARGUMENT,
-                    "--tuples, --uneven and --strict are about a tensor: --shape and "
-                    "--spec are missing");
+    return tsr_fail(BAD_ARGUMENT, "--tuples, --uneven and --strict need --shape and --spec");
   if (!shape) return NULL;
   TSR_TRY(tsr_shape_parse(shape, &query->shape));
   query->has_tensor = true;

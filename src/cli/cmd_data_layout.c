@@ -10,7 +10,6 @@
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_partitioner.h"
 
-// What the user asks about: the hosts of a partitioner, or one of them.
 typedef struct data_layout_query {
   const tsr_partitioner *partitioner;
   const tsr_chunker *chunker;

@@ -26,12 +26,11 @@ static tsr_status check_options(const cli_args *args) {
   for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
     TSR_TRY(cli_check_one_of(args, apart[i]));
   if (cli_has(args, "slice") && !cli_has(args, "tensor"))
-    return tsr_fail(BAD_ARGUMENT, "--slice \"%s\": of which tensor? --tensor NAME says it",
-                    cli_value(args, "slice"));
+    return tsr_fail(BAD_ARGUMENT, "--slice \"%s\" needs --tensor NAME", cli_value(args, "slice"));
   return NULL;
 }
 
-// Which of the choices it is was checked with the option.
+// The argument parser has checked that --by is one of the words.
 static void read_share(const cli_args *args, tsr_inspect_report *job) {
   static const char *const words[TSR_SHARE_KIND_COUNT] = {
 #define X(id, word) [TSR_SHARE_BY_##id] = (word),
@@ -103,7 +102,7 @@ static tsr_status read_tensors(const cli_args *args, const tsr_inspect_report *j
   return tsr_checkpoint_survey(job->checkpoint, tensors, count, &options, rows);
 }
 
-// All tensors of all rows in one go; then what belongs to a row is put together.
+// Reads the tensors of all rows together, then joins the results of each row.
 static tsr_status survey_rows(const cli_args *args, tsr_inspect_report *job, int64_t *tensors,
                               tsr_survey_row *rows) {
   const int64_t row_count = tsr_inspection_count(job->listing);

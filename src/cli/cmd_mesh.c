@@ -13,7 +13,7 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
 
-// ---- reading the axes that the user asks for ----
+// ---- axes on the command line ----
 
 typedef struct axis_numbers {
   char buffer[1024];
@@ -23,8 +23,7 @@ typedef struct axis_numbers {
   tsr_axis axes[TSR_MAX_AXES];
 } axis_numbers;
 
-// "data=4,model=2" split up, because builders want names and sizes apart. `what` stands in
-// messages.
+// Splits "data=4,model=2" into names and sizes. `what` names the option in messages.
 static tsr_status read_axes(const char *what, const char *text, axis_numbers *out) {
   const char *items[TSR_MAX_AXES];
   TSR_TRY(cli_names(what, text, TSR_MAX_AXES, out->buffer, sizeof out->buffer, items, &out->count));
@@ -123,7 +122,7 @@ static tsr_status build_eformer(const cli_args *args, const tsr_topology *topolo
   return tsr_eformer_create_mesh(topology, &options, out_mesh);
 }
 
-// Axes in --traffic get their bytes as all-reduces: "data=1000000000,model=5000000".
+// --traffic gives bytes of all-reduces for each axis: "data=1000000000,model=5000000".
 static tsr_status build_search(const cli_args *args, const tsr_topology *topology,
                                axis_numbers *wanted, tsr_mesh **out_mesh) {
   axis_numbers traffic;
@@ -145,7 +144,7 @@ static tsr_status build_search(const cli_args *args, const tsr_topology *topolog
   return NULL;
 }
 
-// An option that another builder would use is a mistake, not to be passed over.
+// An option that only other builders use is an error.
 static tsr_status check_builder(const cli_args *args, const char *name) {
   static const struct {
     const char *option, *builders;
@@ -155,7 +154,7 @@ static tsr_status check_builder(const cli_args *args, const char *name) {
               {"traffic", "search"}};
   for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
     if (cli_has(args, uses[i].option) && !strstr(uses[i].builders, name))
-      return tsr_fail(BAD_ARGUMENT, "--%s means nothing to --builder %s, only to %s",
+      return tsr_fail(BAD_ARGUMENT, "--%s has no effect with --builder %s; it is for %s",
                       uses[i].option, name, uses[i].builders);
   const bool t5x = !strcmp(name, "t5x");
   if (t5x && args->count)
@@ -175,9 +174,7 @@ static tsr_status build(const cli_args *args, const tsr_topology *topology, tsr_
   const char *name = cli_has(args, "builder") ? cli_value(args, "builder") : "plain";
   TSR_TRY(check_builder(args, name));
   if (!strcmp(name, "plain")) return cli_read_mesh(args->positional[0], topology, out_mesh);
-  if (!topology)
-    return tsr_fail(BAD_ARGUMENT, "--builder %s fits a mesh to a machine: --topology is needed",
-                    name);
+  if (!topology) return tsr_fail(BAD_ARGUMENT, "--builder %s needs --topology", name);
   size_t i = 0;
   while (strcmp(builders[i].name, name) != 0) i++;
   axis_numbers wanted = {0};
@@ -288,7 +285,8 @@ static tsr_status print_costs(const tsr_mesh *mesh, tsr_text *out) {
 static tsr_status print_picture(const cli_args *args, const tsr_mesh *mesh, tsr_text *out) {
   const char *svg = cli_value(args, "svg");
   if (tsr_mesh_device_count(mesh) > CLI_MOST_DEVICES)
-    return tsr_fail(TOO_LARGE, "a picture of %lld devices; --text and --json print their axes",
+    return tsr_fail(TOO_LARGE,
+                    "%lld devices are too many to draw; --text and --json print the mesh",
                     (long long)tsr_mesh_device_count(mesh));
   const tsr_figure_limits limits =
       svg ? (tsr_figure_limits){64, 64, 24} : (tsr_figure_limits){24, cli_width() / 6, 8};

@@ -1,4 +1,4 @@
-// `tessera redistribute`: from one layout of a tensor to another, directly and by collectives.
+// `tessera redistribute`: plans from one layout of a tensor to another, direct and by collectives.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -25,7 +25,7 @@ static tsr_status read_layout(const cli_args *args, const char *option, const ts
   return NULL;
 }
 
-// Both meshes are of one machine; --to-mesh is only given when the target lies elsewhere.
+// Both meshes belong to one machine. Without --to-mesh they are the same.
 static tsr_status read_meshes(const cli_args *args, tsr_mesh **out_from, tsr_mesh **out_to) {
   const char *text = NULL, *machine = cli_value(args, "topology");
   const char *to_text = cli_value(args, "to-mesh");
@@ -39,7 +39,7 @@ static tsr_status read_meshes(const cli_args *args, tsr_mesh **out_from, tsr_mes
   return status;
 }
 
-// What a policy dropped is talk, not data.
+// Prints to stderr what the policy dropped.
 static void explain(const char *option, const tsr_layout *layout) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_layout_explain(layout, &text);
@@ -73,9 +73,9 @@ static tsr_status read_change(const cli_args *args, tsr_redistribution *out) {
   return NULL;
 }
 
-// ---- both ways ----
+// ---- both plans ----
 
-// A reason why there is no such way becomes text; other failures stay failures.
+// Turns a failure with this cause into text; other failures stay failures.
 static tsr_status take_reason(tsr_status status, tsr_cause cause, tsr_text *out) {
   if (!status || tsr_status_cause(status) != cause) return status;
   tsr_text_add(out, tsr_status_text(status));
@@ -87,7 +87,7 @@ static tsr_status find_direct(const cli_args *args, tsr_redistribution *out) {
   tsr_status status = tsr_copy_plan_create(out->from, out->to, NULL, &out->plan);
   TSR_TRY(take_reason(status, TSR_CAUSE_UNREDUCED_DIFFERS, &out->no_plan));
   if (!out->plan && cli_has(args, "relabel"))
-    return tsr_fail(BAD_ARGUMENT, "--relabel is about the direct way, and %s",
+    return tsr_fail(BAD_ARGUMENT, "--relabel needs a direct plan, but %s",
                     tsr_text_string(&out->no_plan));
   if (!out->plan) return NULL;
   TSR_TRY(tsr_copy_plan_certify(out->plan, out->dtype, &out->certificate));
@@ -127,8 +127,8 @@ static tsr_status find_ways(const cli_args *args, tsr_redistribution *out) {
   TSR_TRY(find_direct(args, out));
   TSR_TRY(find_sequences(args, out));
   if (out->plan || out->sequence) return NULL;
-  return tsr_fail(NO_SEQUENCE, "no way: %s; and by collectives: %s", tsr_text_string(&out->no_plan),
-                  tsr_text_string(&out->no_sequence));
+  return tsr_fail(NO_SEQUENCE, "no direct plan: %s; no collectives: %s",
+                  tsr_text_string(&out->no_plan), tsr_text_string(&out->no_sequence));
 }
 
 // ---- the command ----
@@ -168,7 +168,7 @@ static int64_t device_bound(const tsr_layout *layout) {
   return bound;
 }
 
-// All ranks know all plans and fail alike, so the first one speaks for them.
+// All ranks have the same plans and fail alike, so rank 0 prints.
 static tsr_status run_and_print(const cli_args *args, const tsr_redistribution *change,
                                 int *out_exit) {
   const int64_t a = device_bound(change->from), b = device_bound(change->to);
@@ -188,12 +188,11 @@ static tsr_status check_options(const cli_args *args) {
   if (svg && !strcmp(svg, "-"))
     TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "svg", "run", NULL}));
   for (int i = 0; of_run[i] && !cli_has(args, "run"); i++)
-    if (cli_has(args, of_run[i]))
-      return tsr_fail(BAD_ARGUMENT, "--%s is about running: --run is missing", of_run[i]);
-  // What runs is the library's own choice, which knows neither.
+    if (cli_has(args, of_run[i])) return tsr_fail(BAD_ARGUMENT, "--%s needs --run", of_run[i]);
+  // --run uses the library's own choice, which knows neither option.
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"run", "memory-cap", NULL}));
   if (cli_has(args, "run") && method && !strcmp(method, "shardy"))
-    return tsr_fail(BAD_ARGUMENT, "--run takes the best sequence, not Shardy's");
+    return tsr_fail(BAD_ARGUMENT, "--run uses the best sequence: --sequence shardy has no effect");
   return NULL;
 }
 

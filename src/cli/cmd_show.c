@@ -13,10 +13,10 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 
-// What most people want to see at once; --all lifts it.
+// Limits of the picture and the table; --all lifts that of devices.
 enum { MOST_DEVICES = 64, MOST_TEXT_ROWS = 24, MOST_SPANS = 64, MOST_PIECES = 6 };
 
-// --mesh, or the mesh that a DTensor's text has.
+// The mesh of --mesh, or that of a DTensor's text.
 static tsr_status open_mesh(const cli_args *args, tsr_mesh **out_mesh) {
   tsr_shape unused;
   bool known = true;
@@ -104,7 +104,7 @@ static tsr_status print_json(const tsr_layout *layout, int64_t only, tsr_text *o
 
 // ---- tables ----
 
-// A row of the table, in a frame of text or HTML.
+// `frame` is the format of a row, as text or HTML.
 static tsr_status print_row(const tsr_layout *layout, int64_t position, const char *frame,
                             tsr_text *out) {
   const int64_t shard = tsr_layout_shard(layout, position);
@@ -146,7 +146,6 @@ static tsr_status print_devices(const tsr_layout *layout, bool all, bool html, t
   return NULL;
 }
 
-// The bytes a device holds, when the element type is known.
 static tsr_status print_bytes(const tsr_layout *layout, const char *dtype_name, tsr_text *out) {
   tsr_dtype dtype = TSR_DTYPE_NONE;
   TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
@@ -158,7 +157,7 @@ static tsr_status print_bytes(const tsr_layout *layout, const char *dtype_name, 
     TSR_TRY(tsr_dtype_bytes(dtype, tsr_layout_buffer_elements(layout, s), &bytes));
     if (bytes > most) most = bytes;
   }
-  tsr_text_addf(out, " %s: %lld bytes in all, at most %lld on a device\n\n",
+  tsr_text_addf(out, " %s: %lld bytes in total, at most %lld on a device\n\n",
                 tsr_dtype_info_of(dtype)->name, (long long)total, (long long)most);
   return NULL;
 }
@@ -239,8 +238,7 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   return status;
 }
 
-// Several outputs at once would be told apart by nobody, and a mesh may have more devices than
-// anyone can wait for.
+// JSON, SVG and HTML exclude each other, and pictures are limited in devices.
 static tsr_status check_output(const cli_args *args, const tsr_layout *layout) {
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "svg", NULL}));
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"json", "html", NULL}));
@@ -248,7 +246,7 @@ static tsr_status check_output(const cli_args *args, const tsr_layout *layout) {
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"device", "html", NULL}));
   const int64_t devices = tsr_layout_device_count(layout);
   if (devices > CLI_MOST_DEVICES && !cli_has(args, "device"))
-    return tsr_fail(TOO_LARGE, "a picture of %lld devices; --device shows what one of them holds",
+    return tsr_fail(TOO_LARGE, "%lld devices are too many to draw; --device shows one of them",
                     (long long)devices);
   return NULL;
 }

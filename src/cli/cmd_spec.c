@@ -11,7 +11,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
-// What the options say about the tensor and the mesh; each may be missing.
+// The tensor and the mesh of the options; each may be missing.
 typedef struct setting {
   tsr_mesh *mesh;
   tsr_shape shape;
@@ -21,7 +21,7 @@ typedef struct setting {
 
 static const tsr_shape *shape_of(const setting *s) { return s->has_shape ? &s->shape : NULL; }
 
-// What is missing, where the first spec is a DTensor's text that has it.
+// Takes the mesh and shape that are missing from the first spec, if it is a DTensor's text.
 static tsr_status learn_setting(const cli_args *args, setting *s) {
   if (args->count < 2) return NULL;
   const bool ranked = s->rank >= 0;
@@ -77,7 +77,8 @@ static tsr_status bind_spec(const cli_args *args, int index, const setting *s,
 
 // ---- parse: the value in every notation ----
 
-// One notation as a line or a member; what it cannot express is said in brackets, and null as data.
+// One notation as a line or a JSON member. If it cannot express the spec: the reason in brackets,
+// or null.
 static void add_notation(const char *name, const tsr_sharding *sharding, const tsr_spec *spec,
                          const setting *s, tsr_json_writer *json, tsr_text *out) {
   tsr_text value = TSR_TEXT_EMPTY;
@@ -235,7 +236,7 @@ static tsr_status run_correct(const cli_args *args, const setting *s, tsr_text *
   if (!status && cli_has(args, "json")) {
     write_changes(corrected, &changes, out);
   } else if (!status) {
-    // The reasons are talk, so that $(tessera spec correct ...) is just the spec.
+    // Reasons go to stderr, so that $(tessera spec correct ...) is just the spec.
     tsr_text reasons = TSR_TEXT_EMPTY;
     tsr_changes_print(&changes, &reasons);
     fputs(tsr_text_string(&reasons), stderr);

@@ -1,4 +1,4 @@
-// `tessera topology`: what hardware there is.
+// `tessera topology`: a machine as a picture, a table of link costs, or JSON.
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "draw/topology_picture.h"

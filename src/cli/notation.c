@@ -1,3 +1,5 @@
+// A text that begins with { is XLA's, placements are PyTorch's; the library recognises the
+// notations that name axes.
 #include "cli/notation.h"
 
 #include <ctype.h>
@@ -11,7 +13,6 @@
 #include "tessera/engine/sharding.h"
 #include "tiling/tiling_internal.h"
 
-// The form of a notation that names axes.
 static tsr_spec_form named_form(const char *name) {
   if (!strcmp(name, "jax")) return TSR_FORM_JAX;
   return !strcmp(name, "shardy") ? TSR_FORM_SHARDY : TSR_FORM_SHORT;
@@ -35,8 +36,7 @@ static tsr_status translate_placements(const tsr_dtensor *dtensor, const tsr_mes
   if (!shape && dtensor->has_shape) shape = &dtensor->shape;
   if (rank < 0 && shape) rank = shape->rank;
   if (rank < 0)
-    return tsr_fail(BAD_ARGUMENT,
-                    "PyTorch's notation does not say the rank: --rank or --shape is needed");
+    return tsr_fail(BAD_ARGUMENT, "PyTorch's notation has no rank: --rank or --shape is needed");
   return tsr_placements_to_spec(&dtensor->placements, mesh, rank, shape, out_spec);
 }
 

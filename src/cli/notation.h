@@ -1,4 +1,4 @@
-// Any notation a user may write a sharding in, told apart by how it begins.
+// Specs in any notation, recognised by how they begin.
 #ifndef TESSERA_CLI_NOTATION_H
 #define TESSERA_CLI_NOTATION_H
 
@@ -7,16 +7,16 @@
 
 #define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
 
-// Reads `text` in notation `form` (NULL = told by how it begins) as a spec. XLA and DTensor texts
-// name no axes: they need the mesh, and DTensor's the rank and, for flat specs, the shape. Some of
-// DTensor's have these themselves; then those given must be the same.
+// Reads a spec in notation `form` (NULL = recognised). XLA and DTensor texts name no axes and need
+// the mesh; DTensor texts also need the rank and, for flat specs, the shape. A DTensor text may
+// state them; then those given must be equal.
 tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
                          const tsr_shape *shape, tsr_spec **out_spec);
-// The layout of a tensor by a spec that is read so.
+// Reads a spec and makes the layout of a tensor.
 tsr_status cli_read_layout(const char *text, const char *form, const tsr_mesh *mesh,
                            const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout);
-// The mesh and the shape that a DTensor text has, where they are missing; the caller releases the
-// mesh.
+// Fills in the mesh and shape that a DTensor text states, if they are missing. The caller releases
+// the mesh.
 tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,
                             tsr_mesh **mesh, tsr_shape *shape, bool *has_shape);
 // Writes a spec in a notation that names axes: short, jax or shardy.

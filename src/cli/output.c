@@ -1,5 +1,5 @@
-// Whatever the command says goes through here, and nothing that a terminal would obey: names of
-// tensors and files may hold escape sequences.
+// All output of the command. Escape sequences are removed: names of tensors and files may hold
+// them.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// A plan on standard output or in a file, and a warning when it does not fit its own machine.
+// Writes a plan, and warns if it does not fit the topology.
 #include "cli/plan_output.h"
 
 #include <unistd.h>
@@ -10,7 +10,6 @@
 #include "tessera/compat/eformer_plan.h"
 #include "topology/topology_internal.h"
 
-// A plan that its own machine cannot hold is printed all the same, but not in silence.
 static tsr_status warn_of_memory(const tsr_plan *plan) {
   const tsr_topology *machine = tsr_plan_mesh(plan) ? tsr_mesh_topology(tsr_plan_mesh(plan)) : NULL;
   const int64_t limit = machine ? tsr_topology_memory_per_device(machine) : 0;

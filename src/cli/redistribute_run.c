@@ -1,7 +1,7 @@
-// A change of layout on real buffers.
+// Runs a redistribution on real buffers.
 //
-// Every element is made from its index in the tensor, so that whoever holds it can tell, alone,
-// whether it is the right one. Ranks that see a mistake tell the others: all fail, or none.
+// Elements are a function of their index in the tensor, so each rank can check its own. Ranks then
+// agree on the result: all fail, or none.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -37,11 +37,11 @@ static double now(void) {
 
 // ---- contents ----
 
-// The bits that an element may have: numbers that are finite and not negative, so that adding the
-// zeros of partial results leaves them as they are.
+// Elements are finite and not negative, so that adding the zeros of partial results does not change
+// them.
 typedef struct contents {
   int bits;       // of an element
-  uint64_t mask;  // of each 64 of them
+  uint64_t mask;  // of the bits that may be set, for each word of 64
 } contents;
 
 static contents contents_of(tsr_dtype dtype) {
@@ -92,8 +92,8 @@ static bool is_element(const contents *c, const unsigned char *data, int64_t pla
 
 // ---- every element of a shard ----
 
-// Takes `count` elements whose indices follow each other, `stride` apart in the buffer. False
-// stops, with the element at fault.
+// Works on `count` elements with consecutive indices, `stride` apart in the buffer. False stops,
+// with the index of the wrong element.
 typedef bool row_fn(const contents *c, unsigned char *data, int64_t place, int64_t stride,
                     int64_t index, int64_t count, int64_t *out_wrong);
 
@@ -147,14 +147,14 @@ static tsr_status for_shard(const tsr_layout *layout, tsr_dtype dtype, int64_t s
   return NULL;
 }
 
-// ---- ranks that agree ----
+// ---- agreement ----
 
 typedef struct verdict {
   int cause;
   char message[MESSAGE];
 } verdict;
 
-// Collective. The failure of the lowest rank that has one becomes that of all.
+// Collective. All ranks get the failure of the lowest rank that has one.
 static tsr_status agree(tsr_comm *comm, tsr_status status) {
   const int ranks = tsr_comm_rank_count(comm);
   if (ranks == 1) return status;
@@ -183,14 +183,14 @@ static tsr_status add_up(tsr_comm *comm, int64_t mine, int64_t *out_sum) {
   return status;
 }
 
-// ---- one run ----
+// ---- arrays ----
 
 typedef struct runner {
   const tsr_redistribution *change;
   tsr_comm *comm;
   tsr_progress *progress;
-  int64_t step_bytes;  // that this rank works on in one go, about
-  int64_t looked_at;   // elements here
+  int64_t step_bytes;  // of one step on this rank, for progress
+  int64_t checked;     // elements on this rank
 } runner;
 
 static tsr_status fill_part(void *context, const tsr_local_shard *part, void *data) {
@@ -200,7 +200,7 @@ static tsr_status fill_part(void *context, const tsr_local_shard *part, void *da
   return for_shard(r->change->from, r->change->dtype, part->shard, data, fill_row, &wrong);
 }
 
-// The same cuts without partial results. Shards keep their numbers.
+// The same layout without partial results; shards keep their numbers.
 static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout) {
   const tsr_sharding *old = tsr_layout_sharding(layout);
   tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(old));
@@ -216,8 +216,8 @@ static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout
   return status;
 }
 
-// Contents are told of whole values: partial results are made from them, the first of each group
-// taking it all.
+// Makes whole values, then reshards them: of partial results, the first of each group gets the
+// value and the others get zero.
 static tsr_status make_source(runner *r, tsr_array **out_array) {
   tsr_layout *plain = NULL;
   tsr_array *values = NULL;
@@ -237,12 +237,12 @@ static tsr_status check_part(void *context, int64_t index, int worker) {
   int64_t wrong = -1;
   (void)worker;
   TSR_TRY(tsr_array_local_at(array, index, &part));
-  // Nothing is written to it: a row of checks only reads.
+  // Only read: check_row does not write.
   unsigned char *data = (unsigned char *)(uintptr_t)part.data;
   TSR_TRY(for_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, check_row,
                     &wrong));
   if (wrong < 0) return NULL;
-  return tsr_fail(BROKEN_PLAN, "device %lld: element %lld of the tensor is not what it was",
+  return tsr_fail(BROKEN_PLAN, "device %lld: element %lld of the tensor changed",
                   (long long)part.device, (long long)wrong);
 }
 
@@ -256,7 +256,7 @@ static tsr_status check_elements(runner *r, tsr_array *array) {
                                          check_part, values));
   for (int64_t i = 0; !status && i < tsr_array_local_count(values); i++) {
     const int64_t position = tsr_layout_device_find(plain, tsr_array_device(values, i));
-    r->looked_at += tsr_layout_shard_elements(plain, tsr_layout_shard(plain, position));
+    r->checked += tsr_layout_shard_elements(plain, tsr_layout_shard(plain, position));
   }
   tsr_array_release(values);
   tsr_layout_release(plain);
@@ -280,7 +280,7 @@ static tsr_status copy_block(void *context, int64_t index, int worker) {
   return NULL;
 }
 
-// As many bytes as the ways write here, by memcpy on the same workers.
+// Times memcpy of as many bytes as were written here, on the same workers.
 static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
   tsr_buffer *from = NULL, *to = NULL;
   tsr_status status = tsr_buffer_create(tsr_comm_buffers(r->comm), bytes, &from);
@@ -305,7 +305,7 @@ static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
   return status;
 }
 
-// The first round also pays for fresh pages; the fastest tells what the way costs.
+// The first round also pays for fresh pages, so the fastest round counts.
 static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method method,
                            tsr_redistribution_timing *out) {
   const tsr_reshard_options options = {.size = sizeof options, .method = method, .unshare = true};
@@ -330,9 +330,9 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
   return tsr_note(status, method == TSR_RESHARD_DIRECT ? "direct" : "by collectives");
 }
 
-// ---- bytes ----
+// ---- certificate ----
 
-// Counts what the copies of all ranks move, which the certificate was not made from.
+// Counts the elements that the copies of this rank move, independently of the certificate.
 static tsr_status count_moved(const runner *r, int64_t *out_elements) {
   const tsr_redistribution *change = r->change;
   for (int64_t p = 0; p < tsr_layout_device_count(change->to); p++) {
@@ -356,13 +356,13 @@ static tsr_status check_moved(const runner *r) {
                   (long long)bytes, (long long)r->change->certificate.bytes_moved);
 }
 
-// ---- the whole ----
+// ---- the run ----
 
-// Source, result, and the two of memcpy. Ranks may share one machine.
+// Needs source, result and two buffers of memcpy. Ranks may share one machine.
 static tsr_status check_memory(int64_t bytes) {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages < 1 || page < 1 || bytes / page <= pages / 4) return NULL;
-  return tsr_fail(DOES_NOT_FIT, "--run: four times %s are needed, more than this machine has",
+  return tsr_fail(DOES_NOT_FIT, "--run needs four times %s, more than this machine's memory",
                   tsr_format_bytes(bytes).text);
 }
 
@@ -380,7 +380,7 @@ static tsr_status run_ways(runner *r, tsr_redistribution_run *out) {
     status = time_way(r, source, TSR_RESHARD_SEQUENCE, &out->by_collectives);
   }
   tsr_array_release(source);
-  return status ? status : add_up(r->comm, r->looked_at, &out->verified_elements);
+  return status ? status : add_up(r->comm, r->checked, &out->verified_elements);
 }
 
 tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,

@@ -1,4 +1,4 @@
-// What `tessera inspect` found, for programs: docs/inspect-schema.md says what each member means.
+// The report of `tessera inspect` as JSON; docs/inspect-schema.md describes its members.
 #include <string.h>
 
 #include "base/hash_internal.h"
@@ -134,7 +134,7 @@ static void write_survey(const tsr_inspect_report *job, int64_t tensor, const ts
   tsr_json_add_bool(w, "hash_agrees", !tsr_inspect_report_disagrees(job, tensor, row));
 }
 
-// What a tensor and the tensors of a group have in common.
+// Members that a tensor and a group of tensors share.
 static tsr_status write_kind(const tsr_inspect_report *job, int64_t tensor, tsr_json_writer *w) {
   const tsr_tensor *t = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), tensor);
   const tsr_plan *plan = tsr_checkpoint_plan(job->checkpoint);

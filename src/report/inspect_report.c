@@ -1,4 +1,4 @@
-// What both reports of `tessera inspect` ask of it.
+// Shared by the text and the JSON of `tessera inspect`.
 #include "report/inspect_report.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ const char *tsr_inspect_report_file(const tsr_inspect_report *job, int64_t file)
   const char *folder = tsr_checkpoint_path(job->checkpoint);
   size_t length = strlen(folder);
   while (length > 1 && folder[length - 1] == '/') length--;
-  // Stages have files of the same names in folders of their own.
+  // Folders of pipeline stages have files of the same names: keep the folder.
   if (!strncmp(path, folder, length) && path[length] == '/')
     return path + length + strspn(path + length, "/");
   return slash ? slash + 1 : path;

@@ -1,4 +1,4 @@
-// What `tessera inspect` shows, gathered before it is printed as text or as data.
+// The report of `tessera inspect`: filled by the command, printed as text or JSON.
 #ifndef TESSERA_REPORT_INSPECT_REPORT_H
 #define TESSERA_REPORT_INSPECT_REPORT_H
 
@@ -10,27 +10,27 @@
 typedef struct tsr_inspect_report {
   const char *path;  // as the user wrote it
   tsr_checkpoint *checkpoint;
-  tsr_inspection *listing;  // NULL when it is about one tensor
-  bool grouped;             // rows stand for groups of tensors
-  bool full;                // long lists are printed whole
-  // --by
-  const char *by_word;  // "file", "rank" or "device"; NULL = not given
+  tsr_inspection *listing;  // NULL for a report about one tensor
+  bool grouped;             // rows are groups of tensors
+  bool full;                // print long lists in full
+  // Bytes by file, rank or device.
+  const char *by_word;  // "file", "rank" or "device"; NULL = list tensors
   tsr_share_kind by;
   tsr_share *shares;
   int64_t share_count;
-  // --stats, --hash: of each row, all tensors of a group together, or of the one tensor
+  // Statistics and hashes, one entry for each row, or one for the tensor.
   bool stats, hashes;
   tsr_survey_row *survey;
-  // --tensor, --slice
-  int64_t tensor;  // -1 = none in particular
+  // One tensor, and a slice of it.
+  int64_t tensor;  // -1 = all
   bool sliced;
   tsr_slice slice;
   tsr_values_options values;
 } tsr_inspect_report;
 
-// A file's path in the checkpoint's folder.
+// The path of a file relative to the checkpoint's folder.
 const char *tsr_inspect_report_file(const tsr_inspect_report *job, int64_t file);
-// Whether the hash that was computed is not the one that was stored.
+// Whether the computed hash differs from the stored one.
 bool tsr_inspect_report_disagrees(const tsr_inspect_report *job, int64_t tensor,
                                   const tsr_survey_row *row);
 

@@ -1,4 +1,4 @@
-// What `tessera inspect` found, for people.
+// The report of `tessera inspect` as text.
 #include <stdio.h>
 
 #include "base/hash_internal.h"
@@ -19,7 +19,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
-// Lines about shards, and pieces of one, that are shown without --full.
+// Shards, and pieces of a shard, that are printed without --full.
 enum { MOST_SHARDS = 64, MOST_PIECES = 4 };
 
 static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
@@ -31,7 +31,7 @@ static void add_shape(tsr_table *table, const tsr_shape *shape) {
   tsr_text_deinit(&text);
 }
 
-// ---- what all have on top and at the end ----
+// ---- heading and totals ----
 
 static void print_title(const tsr_inspect_report *job, tsr_text *out) {
   const int64_t files = tsr_checkpoint_file_count(job->checkpoint);
@@ -52,7 +52,7 @@ static void print_sum(const char *title, const tsr_inspect_sums *sums, tsr_text 
                 plural(sums->tensors), (long long)sums->elements,
                 tsr_format_bytes(sums->bytes).text);
   if (sums->stored != sums->bytes)
-    tsr_text_addf(out, "; with copies %s", tsr_format_bytes(sums->stored).text);
+    tsr_text_addf(out, "; with replicas %s", tsr_format_bytes(sums->stored).text);
   tsr_text_add_char(out, '\n');
 }
 
@@ -96,7 +96,7 @@ static void add_hash(const tsr_inspect_report *job, tsr_table *table, int64_t te
                      const tsr_survey_row *row) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_hash128_print(row->hash, &text);
-  if (tsr_inspect_report_disagrees(job, tensor, row)) tsr_text_add(&text, " not as stored");
+  if (tsr_inspect_report_disagrees(job, tensor, row)) tsr_text_add(&text, " differs from stored");
   tsr_table_add(table, tsr_text_string(&text));
   tsr_text_deinit(&text);
 }
@@ -212,7 +212,7 @@ static void print_shares(const tsr_inspect_report *job, tsr_text *out) {
 
 // ---- one tensor ----
 
-// The mesh positions that a stored copy is for: its rank's, or all that hold the shard.
+// Prints the mesh positions that a stored replica is for: its rank, or all that hold the shard.
 static void print_holders(const tsr_inspect_report *job, int64_t shard, int copy, tsr_text *out) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   const int64_t count = tsr_layout_replica_count(layout);
@@ -293,8 +293,8 @@ static void print_hash(const tsr_inspect_report *job, tsr_text *out) {
   tsr_hash128_print(known, out);
   if (job->hashes)
     tsr_text_add(out, tsr_inspect_report_disagrees(job, job->tensor, job->survey)
-                          ? ": not the hash of what is stored now"
-                          : ": they agree");
+                          ? ": differs from the computed hash"
+                          : ": matches");
   tsr_text_add_char(out, '\n');
 }
 

@@ -1,3 +1,5 @@
+// A plan as an HTML page: totals as cards, the mesh as a figure, a bar for the memory of each
+// device, and a table of tensors with a search box.
 #include "report/plan_report.h"
 
 #include <stdio.h>
@@ -14,7 +16,7 @@
 #include "report/plan_table.h"
 #include "tessera/compat/eformer_plan.h"
 
-// A chart shows at most this many devices; more look alike or are too thin to see.
+// Devices in the chart: more bars would be too thin to see.
 enum { MOST_BARS = 64, CHART_WIDTH = 1120, CHART_HEIGHT = 170, CHART_FLOOR = 28 };
 
 // ---- sums ----
@@ -31,10 +33,10 @@ static tsr_status add_cards(const tsr_plan *plan, tsr_text *out) {
   snprintf(balance, sizeof balance, "%.2f", sums.balance);
   tsr_text_add(out, "<div class=\"cards\">\n");
   add_card("tensors", tensors, out);
-  add_card("in all", tsr_format_bytes(sums.bytes).text, out);
+  add_card("in total", tsr_format_bytes(sums.bytes).text, out);
   add_card("on the fullest device", tsr_format_bytes(sums.device_max).text, out);
   add_card("balance (mean / max)", balance, out);
-  add_card("copies beyond the first", tsr_format_bytes((int64_t)sums.wasted_bytes).text, out);
+  add_card("replicas beyond the first", tsr_format_bytes((int64_t)sums.wasted_bytes).text, out);
   add_card("gathered per device and step", tsr_format_bytes(sums.gathered_bytes).text, out);
   tsr_text_add(out, "</div>\n");
   tsr_analysis_deinit(&sums);
@@ -43,7 +45,8 @@ static tsr_status add_cards(const tsr_plan *plan, tsr_text *out) {
 
 // ---- memory per device ----
 
-// Bytes of the first devices, group by group: members of a group are cut alike.
+// Bytes on each of the first `count` devices. Tensors of a group are cut alike, so one stands for
+// all.
 static tsr_status device_bytes(const tsr_plan *plan, int count, int64_t *out_bytes) {
   tsr_tree_groups groups;
   TSR_TRY(tsr_plan_group(plan, &groups));

@@ -1,4 +1,4 @@
-// A plan as one self-contained page: the mesh, memory per device, and a table that can be searched.
+// A plan as one self-contained HTML page.
 #ifndef TESSERA_REPORT_PLAN_REPORT_H
 #define TESSERA_REPORT_PLAN_REPORT_H
 

@@ -1,3 +1,5 @@
+// Tensors whose names differ only in numbers, and which are cut alike, become one line of the
+// table.
 #include "report/plan_table.h"
 
 #include <limits.h>
@@ -42,7 +44,7 @@ static tsr_status fill_group(const tsr_plan *plan, const tsr_tree_group *source,
   snprintf(out->dtype, sizeof out->dtype, "%s", tsr_dtype_info_of(row.tensor->dtype)->name);
   out->bytes_per_device = row.bytes_per_device * source->count;
   TSR_TRY(tsr_spec_print(row.final, TSR_FORM_SHORT, &out->spec));
-  // `_` and `()` say the same.
+  // A wanted spec that cuts nothing means the same as none.
   if (!tsr_spec_equal(row.final, row.wanted) && !is_uncut(row.wanted))
     TSR_TRY(tsr_spec_print(row.wanted, TSR_FORM_SHORT, &out->wanted));
   for (int64_t n = 0; n < row.note_count; n++) {
@@ -92,7 +94,7 @@ static tsr_status add_sums(const tsr_plan *plan, tsr_text *out) {
   tsr_text_addf(out,
                 "\n %lld tensors, %s; %lld of them cut\n"
                 " per device: %s at most, %s on average (balance %.2f)\n"
-                " copies beyond the first: %s over all devices\n",
+                " replicas beyond the first: %s over all devices\n",
                 (long long)sums.tensors, tsr_format_bytes(sums.bytes).text,
                 (long long)sums.sharded_tensors, tsr_format_bytes(sums.device_max).text,
                 tsr_format_bytes((int64_t)sums.device_mean).text, sums.balance,

@@ -1,4 +1,4 @@
-// Both plans of a change, for people and for scripts.
+// A redistribution as text, JSON and SVG: both plans, their certificates, and which is cheaper.
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #include "tessera/engine/sharding.h"
 #include "transfer/transfer_internal.h"
 
-// What most people want to see at once; --copies lifts the first.
+// Copies, and rows of the matrix, that are printed without --copies.
 enum { MOST_COPIES = 16, MOST_MATRIX = 16 };
 
 void tsr_redistribution_deinit(tsr_redistribution *change) {
@@ -69,7 +69,7 @@ void tsr_redistribution_mesh(const tsr_redistribution *change, tsr_text *out) {
 
 // ---- copies ----
 
-// The last element that a copy writes, in the target's buffer.
+// Position in the target's buffer of the last element that a copy writes.
 static int64_t last_place(const tsr_copy *copy) {
   int64_t place = copy->to + copy->length - 1;
   for (int i = 0; i < copy->loop_count; i++)
@@ -77,8 +77,8 @@ static int64_t last_place(const tsr_copy *copy) {
   return place;
 }
 
-// The box of the tensor that a copy fills, told by its first and last element; false where shards
-// or copies are no boxes.
+// The box of the tensor that a copy fills, from its first and last element; false if the shard or
+// the copy is not a box.
 static bool box_of(const tsr_layout *to, int64_t position, const tsr_copy *copy, tsr_range *out) {
   const int64_t shard = tsr_layout_shard(to, position);
   tsr_range held[TSR_MAX_RANK];
@@ -193,7 +193,7 @@ static tsr_status print_sequence(const tsr_redistribution *change, tsr_text *out
   return status;
 }
 
-// Shardy's order is only worth a line where it costs more.
+// Shardy's greedy order is printed only if it costs more.
 static void print_shardy(const tsr_redistribution *change, tsr_text *out) {
   if (!change->sequence || !change->shardy) return;
   const tsr_sequence_certificate *own = tsr_sequence_certificate_of(change->sequence);
@@ -209,7 +209,7 @@ static void print_shardy(const tsr_redistribution *change, tsr_text *out) {
 static void print_verdict(const tsr_redistribution *change, tsr_text *out) {
   tsr_text_add(out, "\n cheaper: ");
   if (!change->plan || !change->sequence) {
-    tsr_text_addf(out, "the only way is %s\n", change->plan ? "direct" : "by collectives");
+    tsr_text_addf(out, "%s, the only plan\n", change->plan ? "direct" : "collectives");
     return;
   }
   const tsr_sequence_certificate *sequence = tsr_sequence_certificate_of(change->sequence);
@@ -233,9 +233,8 @@ static void print_verdict(const tsr_redistribution *change, tsr_text *out) {
 
 static tsr_status print_relabelling(const tsr_redistribution *change, tsr_text *out) {
   const tsr_relabelling *r = &change->relabelling;
-  tsr_text_addf(
-      out, "\n relabelled\n   %lld bytes move instead of %lld (no order moves less than %lld)\n",
-      (long long)r->bytes_after, (long long)r->bytes_before, (long long)r->bytes_bound);
+  tsr_text_addf(out, "\n relabelled\n   %lld bytes move instead of %lld (lower bound %lld)\n",
+                (long long)r->bytes_after, (long long)r->bytes_before, (long long)r->bytes_bound);
   if (r->bytes_after == r->bytes_before) return NULL;
   tsr_layout *layout = NULL;
   TSR_TRY(tsr_layout_with_devices(change->to, r->devices, &layout));
@@ -357,17 +356,17 @@ tsr_status tsr_redistribution_to_json(const tsr_redistribution *change, bool all
 
 tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_text *out) {
   if (!change->plan)
-    return tsr_fail(BAD_ARGUMENT, "--svg draws the direct way, and %s",
+    return tsr_fail(BAD_ARGUMENT, "--svg needs a direct plan, but %s",
                     tsr_text_string(&change->no_plan));
   if (!change->traffic.rows)
-    return tsr_fail(TOO_LARGE, "a picture of %lld copies between %lld devices",
+    return tsr_fail(TOO_LARGE, "%lld copies between %lld devices are too many to draw",
                     (long long)change->certificate.copies,
                     (long long)tsr_layout_device_count(change->to));
   const tsr_certificate *c = &change->certificate;
   tsr_text title = TSR_TEXT_EMPTY, subtitle = TSR_TEXT_EMPTY;
   tsr_status status = tsr_redistribution_title(change, "→", &title);
   tsr_redistribution_mesh(change, &subtitle);
-  tsr_text_addf(&subtitle, ": %s move in %lld messages (at least %s must), %s stay",
+  tsr_text_addf(&subtitle, ": %s move in %lld messages (lower bound %s), %s stay",
                 tsr_format_bytes(c->bytes_moved).text, (long long)c->messages,
                 tsr_format_bytes(c->bytes_lower_bound).text, tsr_format_bytes(c->bytes_local).text);
   if (!status)
@@ -394,8 +393,7 @@ void tsr_redistribution_run_print(const tsr_redistribution_run *run, tsr_text *o
                 run->ranks == 1 ? "" : "s", run->workers, run->workers == 1 ? "" : "s");
   if (run->direct) print_timing("direct", &run->by_direct, out);
   if (run->collectives) print_timing("collectives", &run->by_collectives, out);
-  tsr_text_addf(out, "   verified: %lld elements are what they were",
-                (long long)run->verified_elements);
+  tsr_text_addf(out, "   verified: %lld elements unchanged", (long long)run->verified_elements);
   tsr_text_add(out, run->direct ? ", bytes moved as certified\n" : "\n");
 }
 

@@ -1,4 +1,4 @@
-// A change of layout as `tessera redistribute` shows it: both ways to make it, and what they cost.
+// A redistribution: from one layout of a tensor to another, by a direct plan and by collectives.
 #ifndef TESSERA_REPORT_REDISTRIBUTION_H
 #define TESSERA_REPORT_REDISTRIBUTION_H
 
@@ -11,31 +11,31 @@
 typedef struct tsr_redistribution {
   tsr_shape shape;
   tsr_dtype dtype;
-  tsr_layout *from, *to;  // owned, as all that follows
-  // The direct way; without a plan, why there is none.
+  tsr_layout *from, *to;  // owned, like everything below
+  // The direct plan, or the reason why there is none.
   tsr_copy_plan *plan;
   tsr_text no_plan;
   tsr_certificate certificate;
-  tsr_traffic traffic;  // empty where there are too many copies to look at each
-  // The collectives that were asked for, the same by Shardy's order, and why there are none.
+  tsr_traffic traffic;  // rows = 0 if there are too many copies
+  // The sequence of collectives, that of Shardy's greedy order, or the reason why there is none.
   tsr_sequence *sequence, *shardy;
   tsr_text no_sequence;
-  // With --relabel: whose places the target's devices should take.
+  // With --relabel: the order of the target's devices that moves least.
   bool relabelled;
   tsr_relabelling relabelling;
 } tsr_redistribution;
 
 void tsr_redistribution_deinit(tsr_redistribution *change);
 
-// One line: "f32 (8, 16): x, _ -> _, x", and the meshes of both.
+// "f32 (8, 16): x, _ -> _, x", and the meshes of both sides.
 tsr_status tsr_redistribution_title(const tsr_redistribution *change, const char *arrow,
                                     tsr_text *out);
 void tsr_redistribution_mesh(const tsr_redistribution *change, tsr_text *out);
 
-// `all_copies` lists each one, however many.
+// `all_copies` prints every copy, however many.
 tsr_status tsr_redistribution_print(const tsr_redistribution *change, bool all_copies,
                                     tsr_text *out);
-// The members of an object that the caller has begun, and ends.
+// Adds members to the open object.
 tsr_status tsr_redistribution_to_json(const tsr_redistribution *change, bool all_copies,
                                       tsr_json_writer *writer);
 tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_text *out);
@@ -50,7 +50,7 @@ typedef struct tsr_redistribution_timing {
 typedef struct tsr_redistribution_run {
   const char *engine;
   int ranks, workers;
-  int64_t verified_elements;  // that were looked at, by both ways and all ranks
+  int64_t verified_elements;  // checked, for both plans and all ranks
   bool direct, collectives;
   tsr_redistribution_timing by_direct, by_collectives;
 } tsr_redistribution_run;

@@ -1,3 +1,4 @@
+// Statistics print with six digits; JSON has all of them.
 #include "report/stats_report.h"
 
 #include "base/text_internal.h"

@@ -1,4 +1,4 @@
-// Statistics of a tensor, on one line and as data.
+// Statistics of a tensor, on one line and as JSON.
 #ifndef TESSERA_REPORT_STATS_REPORT_H
 #define TESSERA_REPORT_STATS_REPORT_H
 

@@ -32,7 +32,7 @@ tessera inspect ranks --json -t model.norm.weight -s ':4' --hash | sed '/"copies
 tessera inspect cut --json -t model.layers.0.self_attn.v_proj.weight --hash | tail -28
 # A hash that is not what was stored; what is odd goes to standard error, and into the data.
 printf '\001' | dd of=cut/data-00002-of-00008.safetensors bs=1 seek=5000 conv=notrunc 2>/dev/null
-tessera inspect cut --hash | grep -c 'not as stored'
+tessera inspect cut --hash | grep -c 'differs from stored'
 tessera inspect cut --hash >/dev/null
 tessera inspect cut --hash --json | grep -o '"name": "[^"]*"[^}]*"hash_agrees": false' | cut -d, -f1
 sed -i 's/"total_size": [0-9]*/"total_size": 7/' model/*.index.json; tessera inspect model --by file | tail -2; tessera inspect model --json | grep -A1 warnings
