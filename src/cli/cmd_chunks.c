@@ -191,7 +191,7 @@ static tsr_status print_json(const chunks_query *query, tsr_text *out) {
 
 // ---- the command ----
 
-static tsr_status answer(const cli_args *args, const tsr_chunker *chunker) {
+static tsr_status run_query(const cli_args *args, const tsr_chunker *chunker) {
   chunks_query query = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = choose_processes(args, &query);
@@ -210,7 +210,7 @@ static tsr_status run_chunks(const cli_args *args, int *out_exit) {
   tsr_chunker *chunker = NULL;
   tsr_status status = open_mesh(args, &mesh);
   if (!status) status = tsr_chunker_create(mesh, &chunker);
-  if (!status) status = answer(args, chunker);
+  if (!status) status = run_query(args, chunker);
   tsr_chunker_release(chunker);
   tsr_mesh_release(mesh);
   return status;

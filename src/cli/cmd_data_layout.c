@@ -143,7 +143,7 @@ static tsr_status print_json(const data_layout_query *query, tsr_text *out) {
 
 // ---- the command ----
 
-static tsr_status answer(const cli_args *args, const tsr_partitioner *partitioner,
+static tsr_status run_query(const cli_args *args, const tsr_partitioner *partitioner,
                          const tsr_chunker *chunker) {
   data_layout_query query = {.partitioner = partitioner, .chunker = chunker};
   TSR_TRY(read_question(args, &query));
@@ -161,7 +161,7 @@ static tsr_status run_data_layout(const cli_args *args, int *out_exit) {
   tsr_status status = tsr_topology_open(args->positional[0], &topology);
   if (!status) status = cli_open_partitioner(args, topology, &partitioner);
   if (!status) status = tsr_chunker_create(tsr_partitioner_mesh(partitioner), &chunker);
-  if (!status) status = answer(args, partitioner, chunker);
+  if (!status) status = run_query(args, partitioner, chunker);
   tsr_chunker_release(chunker);
   tsr_partitioner_release(partitioner);
   tsr_topology_release(topology);

@@ -22,7 +22,7 @@ typedef struct setting {
 static const tsr_shape *shape_of(const setting *s) { return s->has_shape ? &s->shape : NULL; }
 
 // Takes the mesh and shape that are missing from the first spec, if it is a DTensor's text.
-static tsr_status learn_setting(const cli_args *args, setting *s) {
+static tsr_status complete_setting(const cli_args *args, setting *s) {
   if (args->count < 2) return NULL;
   const bool ranked = s->rank >= 0;
   bool known = s->has_shape || ranked;
@@ -51,7 +51,7 @@ static tsr_status read_setting(const cli_args *args, setting *out) {
     out->rank = out->shape.rank;
   }
   if (cli_has(args, "mesh")) TSR_TRY(cli_open_mesh(args, &out->mesh));
-  return learn_setting(args, out);
+  return complete_setting(args, out);
 }
 
 static tsr_status need_mesh(const cli_args *args, const setting *s) {

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "array/array.h"
 #include "array/array_internal.h"
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
@@ -27,7 +28,7 @@
 #include "tessera/engine/pool.h"
 #include "tessera/engine/sharding.h"
 
-enum { ROUNDS = 5, COPY_BLOCK = 1 << 20, MESSAGE = 512 };
+enum { ROUNDS = 5, COPY_BLOCK = 1 << 20 };
 
 static double now(void) {
   struct timespec t;
@@ -149,26 +150,9 @@ static tsr_status for_shard(const tsr_layout *layout, tsr_dtype dtype, int64_t s
 
 // ---- agreement ----
 
-typedef struct verdict {
-  int cause;
-  char message[MESSAGE];
-} verdict;
-
-// Collective. All ranks get the failure of the lowest rank that has one.
+// Collective. All ranks fail if one does.
 static tsr_status agree(tsr_comm *comm, tsr_status status) {
-  const int ranks = tsr_comm_rank_count(comm);
-  if (ranks == 1) return status;
-  verdict mine = {.cause = (int)tsr_status_cause(status)};
-  snprintf(mine.message, sizeof mine.message, "%s", tsr_status_text(status));
-  tsr_status_free(status);
-  verdict *all = calloc((size_t)ranks, sizeof *all);
-  status = all ? tsr_comm_share(comm, &mine, sizeof mine, all) : tsr_fail(NO_MEMORY, "verdicts");
-  for (int r = 0; r < ranks && !status; r++)
-    if (all[r].cause)
-      status = tsr_fail_at((tsr_cause)all[r].cause, __FILE__, __LINE__, "rank %d: %s", r,
-                           all[r].message);
-  free(all);
-  return status;
+  return tsr_array_agree(comm, "redistribute", status);
 }
 
 // Collective. The sum over all ranks.

@@ -329,7 +329,7 @@ static tsr_status prepare_panels(layout_figure *f, int most, tsr_figure *out) {
 }
 
 // Sets the digits of panel `panel` and writes its title.
-static void enter_panel(const layout_figure *f, int panel, int64_t *digits, char *title,
+static void begin_panel(const layout_figure *f, int panel, int64_t *digits, char *title,
                         size_t size) {
   size_t used = 0;
   int rest = panel;
@@ -348,7 +348,7 @@ static void enter_panel(const layout_figure *f, int panel, int64_t *digits, char
 static tsr_status fill_cells(layout_figure *f, tsr_figure *out) {
   for (int p = 0; p < out->panel_count; p++) {
     int64_t digits[TSR_MAX_RANK] = {0};
-    enter_panel(f, p, digits, out->panel_titles[p], sizeof *out->panel_titles);
+    begin_panel(f, p, digits, out->panel_titles[p], sizeof *out->panel_titles);
     for (int r = 0; r < out->rows.count; r++)
       for (int c = 0; c < out->columns.count; c++) {
         tsr_figure_cell *cell = tsr_figure_at(out, p, r, c);
@@ -439,7 +439,7 @@ static void name_mesh_axis(const tsr_mesh *mesh, int axis, tsr_figure_axis *out)
 }
 
 // Panels are titled with their coordinates; each process has a colour.
-static void dress_mesh(const tsr_mesh *mesh, tsr_figure *out) {
+static void label_mesh(const tsr_mesh *mesh, tsr_figure *out) {
   const int rank = tsr_mesh_axis_count(mesh);
   const int64_t processes = tsr_mesh_process_count(mesh);
   for (int p = 0; p < out->panel_count && rank > 2; p++) {
@@ -484,7 +484,7 @@ tsr_status tsr_figure_from_mesh(const tsr_mesh *mesh, tsr_figure_limits limits,
   TSR_TRY(status);
   name_mesh_axis(mesh, rows, &out.rows);
   name_mesh_axis(mesh, columns, &out.columns);
-  dress_mesh(mesh, &out);
+  label_mesh(mesh, &out);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);
   snprintf(out.title, sizeof out.title, "mesh %.200s", tsr_text_string(&text));

@@ -28,7 +28,7 @@ int64_t tsr_traffic_at(const tsr_traffic *traffic, int source, int target) {
   return traffic->bytes[source * traffic->rows + target];
 }
 
-int64_t tsr_traffic_most(const tsr_traffic *traffic) {
+int64_t tsr_traffic_max(const tsr_traffic *traffic) {
   int64_t most = 0;
   for (int s = 0; s < traffic->rows; s++)
     for (int t = 0; t < traffic->rows; t++)
@@ -72,7 +72,7 @@ typedef struct tally {
   double *sent, *received;       // seconds of each device
 } tally;
 
-static int64_t place_of(const tsr_traffic *traffic, int64_t device) {
+static int64_t index_of(const tsr_traffic *traffic, int64_t device) {
   const int64_t *found = bsearch(&device, traffic->devices, (size_t)traffic->device_count,
                                  sizeof *traffic->devices, tsr_compare_int64);
   return found - traffic->devices;
@@ -80,7 +80,7 @@ static int64_t place_of(const tsr_traffic *traffic, int64_t device) {
 
 static void add_message(const tally *t, int64_t source, int64_t target, int64_t bytes) {
   tsr_traffic *traffic = t->traffic;
-  const int64_t s = place_of(traffic, source), d = place_of(traffic, target);
+  const int64_t s = index_of(traffic, source), d = index_of(traffic, target);
   traffic->bytes[s / traffic->per_row * traffic->rows + d / traffic->per_row] += bytes;
   if (!t->topology || source == target) return;
   const double seconds =

@@ -27,7 +27,7 @@ tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
                                  const tsr_certificate *certificate, tsr_traffic *out_traffic);
 void tsr_traffic_deinit(tsr_traffic *traffic);
 int64_t tsr_traffic_at(const tsr_traffic *traffic, int source, int target);
-int64_t tsr_traffic_most(const tsr_traffic *traffic);  // largest cell off the diagonal
+int64_t tsr_traffic_max(const tsr_traffic *traffic);  // largest cell off the diagonal
 
 // Draws bands from senders to receivers for a few devices, a matrix for more.
 void tsr_traffic_print_svg(const tsr_traffic *traffic, const char *title, const char *subtitle,

@@ -60,7 +60,7 @@ static int64_t sum_of(const tsr_traffic *traffic, int device, bool sent, bool mo
   return sum;
 }
 
-static void lay_bands(const tsr_traffic *traffic, bands *out) {
+static void place_bands(const tsr_traffic *traffic, bands *out) {
   *out = (bands){.traffic = traffic};
   double total = 0;
   for (int d = 0; d < traffic->rows; d++) total += (double)sum_of(traffic, d, true, false);
@@ -125,7 +125,7 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
 static void draw_bands(const tsr_traffic *traffic, const char *title, const char *subtitle,
                        tsr_text *out) {
   bands b;
-  lay_bands(traffic, &b);
+  place_bands(traffic, &b);
   const double width = 2 * LEFT + 2 * NAME_WIDTH + 2 * NODE_WIDTH + BAND_WIDTH;
   const double bottom = TOP + 24 + BAND_HEIGHT;
   tsr_svg_begin(width, bottom + LEGEND, title, subtitle, out);
@@ -212,7 +212,7 @@ static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
   tsr_text_add_char(out, '\n');
   tsr_svg_add_text(LEFT + TICK, y + 30, "a", "start", "0", out);
   tsr_svg_add_text(LEFT + TICK + 192, y + 30, "a", "end",
-                   tsr_format_bytes(tsr_traffic_most(traffic)).text, out);
+                   tsr_format_bytes(tsr_traffic_max(traffic)).text, out);
   tsr_text_addf(out,
                 "<rect class=\"k\" style=\"opacity:.34\" x=\"%d\" y=\"%.1f\" width=\"14\" "
                 "height=\"14\"/>\n",
@@ -225,7 +225,7 @@ static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
 static void draw_matrix(const tsr_traffic *traffic, const char *title, const char *subtitle,
                         tsr_text *out) {
   const double cell = (double)MATRIX / traffic->rows;
-  const int64_t most = tsr_traffic_most(traffic);
+  const int64_t most = tsr_traffic_max(traffic);
   const double side = TICK + MATRIX;
   tsr_svg_begin(2 * LEFT + side, TOP + side + LEGEND, title, subtitle, out);
   tsr_text_add(out, dark_style);

@@ -100,7 +100,7 @@ static bool box_of(const tsr_layout *to, int64_t position, const tsr_copy *copy,
   return elements == tsr_copy_elements(copy);
 }
 
-static void add_what(const tsr_redistribution *change, int64_t position, const tsr_copy *copy,
+static void add_box(const tsr_redistribution *change, int64_t position, const tsr_copy *copy,
                      tsr_text *out) {
   tsr_range box[TSR_MAX_RANK];
   tsr_text what = TSR_TEXT_EMPTY;
@@ -125,7 +125,7 @@ static tsr_status print_copies_into(const tsr_redistribution *change, int64_t po
     status = tsr_dtype_bytes(change->dtype, tsr_copy_elements(&copy), &bytes);
     tsr_text_addf(out, "   %6lld  %6lld  %10lld  ", (long long)copy.source, (long long)copy.target,
                   (long long)bytes);
-    add_what(change, position, &copy, out);
+    add_box(change, position, &copy, out);
   }
   tsr_copies_deinit(&copies);
   return status;
