@@ -32,16 +32,6 @@ tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int
 // Names may hold control characters, and truncation may leave half a character at the end.
 static void make_plain(char *text) { tsr_make_plain_line(text, strlen(text)); }
 
-void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size) {
-  const char *name = span->name ? span->name : "", *space = *name ? " " : "";
-  if (span->gap)
-    snprintf(out, size, "...");
-  else if (span->hi == span->lo + 1)
-    snprintf(out, size, "%.16s%s%lld", name, space, (long long)span->lo);
-  else
-    snprintf(out, size, "%.16s%s%lld:%lld", name, space, (long long)span->lo, (long long)span->hi);
-}
-
 void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
@@ -294,6 +284,20 @@ static tsr_status choose_dims(layout_figure *f, int row_dim, int column_dim) {
   return NULL;
 }
 
+static void label_span(const tsr_layout *layout, int dim, tsr_figure_span *span) {
+  const char *part = dim < 0 || span->gap ? NULL : part_name(layout, dim, span->lo);
+  const long long lo = span->lo, hi = span->hi;
+  const int length = snprintf(span->label, sizeof span->label, "%.16s%s", part ? part : "",
+                              part && *part ? " " : "");
+  const size_t left = sizeof span->label - (size_t)length;
+  snprintf(span->label + length, left,
+           span->gap      ? "..."
+           : hi == lo + 1 ? "%lld"
+                          : "%lld:%lld",
+           lo, hi);
+  make_plain(span->label);
+}
+
 // An axis without a dimension (rank 0 or 1) is one stretch without numbers.
 static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, tsr_figure_axis *axis) {
   if (plan->dim < 0) {
@@ -304,8 +308,7 @@ static tsr_status prepare_axis(layout_figure *f, axis_plan *plan, int most, tsr_
   }
   name_axis(f->layout, plan->dim, axis);
   TSR_TRY(plan_axis(plan, most, axis));
-  for (int i = 0; i < axis->count && plan->dim >= 0; i++)
-    axis->spans[i].name = part_name(f->layout, plan->dim, axis->spans[i].lo);
+  for (int i = 0; i < axis->count; i++) label_span(f->layout, plan->dim, &axis->spans[i]);
   return NULL;
 }
 

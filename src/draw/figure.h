@@ -14,7 +14,7 @@
 // Indices lo .. hi-1 of an axis, or a gap for indices that are not drawn.
 typedef struct tsr_figure_span {
   int64_t lo, hi;
-  const char *name;  // of a fused part ("q"); NULL = none
+  char label[64];  // "3", "0:256", with a fused part "q 0:256", "..."
   bool gap;
 } tsr_figure_span;
 
@@ -62,9 +62,6 @@ void tsr_figure_print_text(const tsr_figure *figure, bool color, int width, tsr_
 void tsr_figure_print_svg(const tsr_figure *figure, tsr_text *out);
 // A page with the picture and, below it, `body` (HTML).
 void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text *out);
-
-// The label of a span: "q 0:256", "3", "...".
-void tsr_figure_span_label(const tsr_figure_span *span, char *out, size_t size);
 
 // Ascending ids as text: "0-3,8" for 0 1 2 3 8; truncated with "..." at `size`.
 void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size);

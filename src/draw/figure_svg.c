@@ -44,9 +44,7 @@ static geometry layout_figure_page(const tsr_figure *figure) {
   geometry g;
   double widest = 0;
   for (int c = 0; c < figure->columns.count && *figure->columns.name; c++) {
-    char label[64];
-    tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
-    const double w = (double)strlen(label) * 6.4 + 12;
+    const double w = (double)strlen(figure->columns.spans[c].label) * 6.4 + 12;
     if (w > widest) widest = w;
   }
   for (int p = 0; p < figure->panel_count; p++)
@@ -63,13 +61,6 @@ static geometry layout_figure_page(const tsr_figure *figure) {
   if (g.across < 1) g.across = 1;
   if (g.across > figure->panel_count) g.across = figure->panel_count;
   return g;
-}
-
-static void add_tick(tsr_text *out, const tsr_figure_span *span, double x, double y,
-                     const char *anchor) {
-  char label[64];
-  tsr_figure_span_label(span, label, sizeof label);
-  tsr_svg_add_text(x, y, "a", anchor, label, out);
 }
 
 // One band for each shard of the cell, and a frame around them.
@@ -132,11 +123,13 @@ static void add_panel(const tsr_figure *figure, int panel, const geometry *g, do
   double cx = x;
   for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
     if (*figure->columns.name)
-      add_tick(out, &figure->columns.spans[c], cx + g->columns[c] / 2, y - 8, "middle");
+      tsr_svg_add_text(cx + g->columns[c] / 2, y - 8, "a", "middle", figure->columns.spans[c].label,
+                       out);
   double cy = y;
   for (int r = 0; r < figure->rows.count; cy += g->rows[r++]) {
     if (*figure->rows.name)
-      add_tick(out, &figure->rows.spans[r], x - 8, cy + g->rows[r] / 2 + 4, "end");
+      tsr_svg_add_text(x - 8, cy + g->rows[r] / 2 + 4, "a", "end", figure->rows.spans[r].label,
+                       out);
     cx = x;
     for (int c = 0; c < figure->columns.count; cx += g->columns[c++])
       add_cell(figure, tsr_figure_at(figure, panel, r, c), cx, cy, g->columns[c], g->rows[r], out);

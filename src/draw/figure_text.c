@@ -25,24 +25,22 @@ typedef struct text_style {
   bool color;
 } text_style;
 
+static int longer(int width, const char *label) {
+  const int length = (int)strlen(label);
+  return length > width ? length : width;
+}
+
 static text_style measure(const tsr_figure *figure, bool color, int width) {
   text_style style = {.color = color};
   int cell = NARROWEST;
-  char label[64];
-  for (int c = 0; c < figure->columns.count; c++) {
-    tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
-    if (*figure->columns.name && (int)strlen(label) > cell) cell = (int)strlen(label);
-  }
+  for (int c = 0; c < figure->columns.count && *figure->columns.name; c++)
+    cell = longer(cell, figure->columns.spans[c].label);
   for (int p = 0; p < figure->panel_count; p++)
     for (int r = 0; r < figure->rows.count; r++)
-      for (int c = 0; c < figure->columns.count; c++) {
-        const int length = (int)strlen(tsr_figure_at(figure, p, r, c)->label);
-        if (length > cell) cell = length;
-      }
-  for (int r = 0; r < figure->rows.count && *figure->rows.name; r++) {
-    tsr_figure_span_label(&figure->rows.spans[r], label, sizeof label);
-    if ((int)strlen(label) > style.left) style.left = (int)strlen(label);
-  }
+      for (int c = 0; c < figure->columns.count; c++)
+        cell = longer(cell, tsr_figure_at(figure, p, r, c)->label);
+  for (int r = 0; r < figure->rows.count && *figure->rows.name; r++)
+    style.left = longer(style.left, figure->rows.spans[r].label);
   cell = cell + 2 > WIDEST ? WIDEST : cell + 2;
   if (figure->columns.count > 0) {
     const int room = (width - style.left - 3) / figure->columns.count - 1;
@@ -78,8 +76,7 @@ static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, cons
 
 static void add_row(const tsr_figure *figure, int panel, int row, const text_style *style,
                     tsr_text *out) {
-  char label[64] = "";
-  if (*figure->rows.name) tsr_figure_span_label(&figure->rows.spans[row], label, sizeof label);
+  const char *label = *figure->rows.name ? figure->rows.spans[row].label : "";
   tsr_text_addf(out, " %*s ", style->left, label);
   for (int c = 0; c <= style->grid.columns; c++) {
     tsr_box_add_wall(&style->grid, row, c, out);
@@ -95,9 +92,7 @@ static void add_panel(const tsr_figure *figure, int panel, const text_style *sty
     tsr_text_addf(out, " %*s   %s\n", style->left, "", figure->columns.name);
     tsr_text_addf(out, " %*s  ", style->left, "");
     for (int c = 0; c < figure->columns.count; c++) {
-      char label[64];
-      tsr_figure_span_label(&figure->columns.spans[c], label, sizeof label);
-      add_centred(out, label, style->grid.width);
+      add_centred(out, figure->columns.spans[c].label, style->grid.width);
       tsr_text_add_char(out, ' ');
     }
     tsr_text_add_char(out, '\n');
