@@ -1,6 +1,7 @@
-// What a map puts apart. A quantised weight is several tensors, and an optimiser keeps others for
-// it: a line that fuses, cuts or renames the weight alone leaves them behind, and what comes out
-// looks whole and is not. What goes together is found by names (plan/companions.def).
+// Finds companions that a map separates from their weight. A quantised weight is several tensors,
+// and an optimiser keeps more for it. A line that fuses, cuts or renames the weight alone leaves
+// them behind, and the result looks complete but is not. Names show what belongs together
+// (plan/companions.def).
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ void tsr_map_hiddens_deinit(tsr_map_hiddens *hiddens) {
   free(hiddens->items);
 }
 
-// A line that takes names of every kind takes the other form along.
+// A line whose pattern matches any name also takes the other form.
 static void look_at_hidden(tsr_mapping *mapping, const tsr_map *map, const unsigned char *used,
                            const tsr_map_hidden *hidden) {
   if (!hidden->line || used[hidden->tensor]) return;
@@ -61,7 +62,7 @@ typedef struct apart_search {
   unsigned char *changed;  // owned: of each source, whether a line does more than rename it
 } apart_search;
 
-// A tensor that is another one under a new name.
+// A tensor that is only renamed.
 static bool is_renamed(const tsr_mapping *mapping, const tsr_mapped *mapped) {
   if (mapped->piece_count != 1 || mapped->pieces->source < 0) return false;
   const tsr_tensor *tensor = tsr_tree_at(mapping->source, mapped->pieces->source);
@@ -104,13 +105,13 @@ static void note(const apart_search *a, int64_t taken, int64_t left) {
                 tsr_tree_at(source, left)->path, a->map->only ? "is left out" : "stays as it is");
 }
 
-// Whether a line takes one of two tensors and none the other.
+// Whether a line takes one of two tensors but not the other.
 static bool takes_one(const apart_search *a, int64_t taken, int64_t left) {
   return a->made[taken] >= 0 && a->used[left] == TSR_SOURCE_UNUSED;
 }
 
-// A weight takes its companions along, under whatever names. These may get new names by
-// themselves, unless nothing but names holds them together with the weight in one form.
+// Companions follow their weight under any name. They may be renamed alone, unless the name is the
+// only thing that ties them to the weight.
 static void look_at(const apart_search *a, int64_t index) {
   const tsr_tree *source = a->mapping->source;
   tsr_companion c = tsr_companion_find(source, index);
@@ -136,7 +137,7 @@ tsr_status tsr_mapping_find_apart(tsr_mapping *mapping, const tsr_map *map,
   return status ? status : tsr_text_check(&mapping->apart);
 }
 
-// ---- judging ----
+// ---- checking ----
 
 tsr_status tsr_mapping_check(const tsr_mapping *mapping, bool apart_allowed) {
   if (!apart_allowed && mapping->apart.length)

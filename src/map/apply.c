@@ -1,4 +1,5 @@
-// A map applied to a tree: rules find their sources, and make destination tensors of them.
+// Applies a map to a tree: each rule finds its sources by name and makes destination tensors of
+// them. Tensors that no rule mentions go over unchanged, unless the map says `only`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,14 @@ typedef struct map_run {
   tsr_mapping *mapping;
   tsr_name_index index;  // of destination names
   tsr_map_hiddens hiddens;
-  bool any, required;  // some line found something; some line should
+  bool any, required;  // a line matched; a line must match
   const tsr_map_rule *rule;
-  // Of a split: the whole and the parts taken so far.
+  // Of a split or unstack: the whole tensor, and how many sections were taken.
   const tsr_made *whole;
   const int64_t *sizes;
   int64_t part, first;
   int dim;
-  int64_t part_count;  // while parts are counted
+  int64_t section_count;  // while they are counted
 } map_run;
 
 static tsr_status note_line(const map_run *a, int line, tsr_status status) {
@@ -63,7 +64,7 @@ static tsr_status make_target(map_run *a, const tsr_map_scope *scope, const tsr_
   return status;
 }
 
-// One turn of the loops left of the '=', if any: one tensor.
+// One turn of the loops left of the '=' makes one tensor.
 static tsr_status make_one(void *context, tsr_map_scope *scope) {
   map_run *a = context;
   tsr_made made = {0};
@@ -77,29 +78,29 @@ static tsr_status make_one(void *context, tsr_map_scope *scope) {
 static tsr_status count_part(void *context, tsr_map_scope *scope) {
   map_run *a = context;
   (void)scope;
-  a->part_count++;
+  a->section_count++;
   return NULL;
 }
 
-typedef struct part_target {
+typedef struct section_target {
   map_run *a;
   const tsr_map_name *name;
-} part_target;
+} section_target;
 
 static tsr_status make_part(void *context, tsr_map_scope *scope) {
-  const part_target *target = context;
+  const section_target *target = context;
   map_run *a = target->a;
-  tsr_made part = {0};
+  tsr_made section = {0};
   tsr_text name = TSR_TEXT_EMPTY;
   const bool unstack = a->rule->value->op == TSR_MAP_UNSTACK;
   const int64_t size = a->sizes[a->part];
-  tsr_status status = tsr_map_part(a->whole, a->dim, a->first, size, unstack, &part);
+  tsr_status status = tsr_map_section(a->whole, a->dim, a->first, size, unstack, &section);
   if (!status) status = tsr_map_name_fill(scope, target->name, &name);
   if (!status)
-    status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, &part);
+    status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, &section);
   a->part++;
   a->first += size;
-  tsr_map_pieces_deinit(&part.pieces);
+  tsr_map_pieces_deinit(&section.pieces);
   tsr_text_deinit(&name);
   return status;
 }
@@ -107,47 +108,48 @@ static tsr_status make_part(void *context, tsr_map_scope *scope) {
 static tsr_status each_target(map_run *a, bool making) {
   for (int i = 0; i < a->rule->target_count; i++) {
     const tsr_map_item *item = &a->rule->targets[i];
-    part_target target = {a, &item->name};
+    section_target target = {a, &item->name};
     TSR_TRY(tsr_map_loops_run(&a->world.scope, item->loops, item->loop_count,
                               making ? make_part : count_part, making ? (void *)&target : a));
   }
   return NULL;
 }
 
-static tsr_status take_parts(map_run *a, const tsr_made *whole) {
-  a->part_count = a->part = a->first = 0;
+static tsr_status take_sections(map_run *a, const tsr_made *whole) {
+  a->section_count = a->part = a->first = 0;
   TSR_TRY(each_target(a, false));
-  if (a->part_count == 0) return tsr_fail(SYNTAX, "parts for no tensors");
-  int64_t *sizes = malloc(sizeof *sizes * (size_t)a->part_count);
-  if (!sizes) return tsr_fail(NO_MEMORY, "parts of a tensor");
+  if (a->section_count == 0) return tsr_fail(SYNTAX, "no tensors left of the '='");
+  int64_t *sizes = malloc(sizeof *sizes * (size_t)a->section_count);
+  if (!sizes) return tsr_fail(NO_MEMORY, "sections of a tensor");
   a->whole = whole;
   a->sizes = sizes;
   tsr_status status =
-      tsr_map_part_sizes(&a->world, a->rule->value, whole, a->part_count, sizes, &a->dim);
+      tsr_map_section_sizes(&a->world, a->rule->value, whole, a->section_count, sizes, &a->dim);
   if (!status) status = each_target(a, true);
   free(sizes);
   return status;
 }
 
-static tsr_status make_parts(map_run *a) {
+static tsr_status make_sections(map_run *a) {
   tsr_made whole = {0};
   a->world.first_source = -1;
   tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &whole);
-  if (!status) status = take_parts(a, &whole);
+  if (!status) status = take_sections(a, &whole);
   tsr_map_pieces_deinit(&whole.pieces);
   return status;
 }
 
 static tsr_status make_targets(map_run *a) {
   const tsr_map_rule *rule = a->rule;
-  if (rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK) return make_parts(a);
+  if (rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK)
+    return make_sections(a);
   return tsr_map_loops_run(&a->world.scope, rule->targets->loops, rule->targets->loop_count,
                            make_one, a);
 }
 
 // ---- finding sources ----
 
-// What a capture stands for: its text, and a number if it is one.
+// The value of a capture: its text, and its number if it is one.
 static tsr_map_word word_of(const char *word, const char *text) {
   tsr_map_word result = {.word = word, .text = text};
   const size_t length = strlen(text);
@@ -181,7 +183,7 @@ static tsr_status use_match(map_run *a, const char *path, const tsr_regex_group 
   return status;
 }
 
-// Weights that the line is for, and that are there in another form only.
+// Weights that the line names but that the source has only in another form.
 static tsr_status match_hidden(map_run *a, const tsr_regex *pattern, int groups) {
   tsr_regex_group found[MOST_GROUPS];
   for (int64_t i = 0; i < a->hiddens.count; i++) {
@@ -220,17 +222,17 @@ static tsr_status push_loops(tsr_map_scope *scope, const tsr_map_item *item) {
   return NULL;
 }
 
-// The loops around a rule's first name at their first turn, when it finds sources.
+// While a rule searches, the loops around its first name stand at their first turn.
 static tsr_status push_first_turns(map_run *a) {
   const tsr_map_expr *expr = a->rule->value;
-  const bool parts = expr->op == TSR_MAP_SPLIT || expr->op == TSR_MAP_UNSTACK;
-  if (a->rule->target_count && !parts) TSR_TRY(push_loops(&a->world.scope, a->rule->targets));
+  const bool several = expr->op == TSR_MAP_SPLIT || expr->op == TSR_MAP_UNSTACK;
+  if (a->rule->target_count && !several) TSR_TRY(push_loops(&a->world.scope, a->rule->targets));
   for (; expr->op != TSR_MAP_NAME; expr = expr->items[0].expr)
     TSR_TRY(push_loops(&a->world.scope, &expr->items[0]));
   return NULL;
 }
 
-// A name with parts that are known only now, as {e} for e in 0..8.
+// A name with numbers that are known only now, as {e} for e in 0..8.
 static tsr_status match_computed(map_run *a, bool *out_any) {
   const int before = a->world.scope.count;
   tsr_text text = TSR_TEXT_EMPTY;
@@ -246,7 +248,7 @@ static tsr_status match_computed(map_run *a, bool *out_any) {
   return status;
 }
 
-// A rule without captures is used once, if its first source is there.
+// A rule without captures runs once, if its first source exists.
 static tsr_status match_plain(map_run *a, bool *out_any) {
   const int before = a->world.scope.count;
   tsr_text path = TSR_TEXT_EMPTY;
@@ -285,7 +287,7 @@ static tsr_status apply_rule(map_run *a) {
 
 // ---- the rest ----
 
-// Under `only`: one line for all that is left out, with the first names.
+// Under `only`: one warning for all tensors left out, with the first names.
 static void report_unused(map_run *a) {
   enum { SHOWN = 3 };
   tsr_text *warnings = &a->mapping->warnings;
@@ -316,7 +318,7 @@ static tsr_status pass_over(map_run *a) {
   return NULL;
 }
 
-// Facts of the caller, and what the map says itself where the caller says nothing.
+// Facts of the caller, then those of the map's `let` that the caller does not give.
 static tsr_status push_facts(map_run *a, const tsr_map_options *options) {
   tsr_map_scope *scope = &a->world.scope;
   for (int64_t i = 0; i < options->fact_count; i++)

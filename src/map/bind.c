@@ -1,8 +1,8 @@
-// Which words of a rule capture, and the pattern they make.
+// Decides which words of a rule capture, and compiles the pattern they make.
 //
-// The first name right of the '=' finds sources: its words in braces capture, unless they stand for
-// something already; a variable of a loop then stands for its first value. All other names are
-// filled in from there, and from loops.
+// The first name right of the '=' finds sources. Its words in braces capture, unless a fact, a
+// `let` or a loop defines them; a loop's variable then has its first value. All other names are
+// filled in from these captures and from loops.
 #include <assert.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static bool is_fact(const tsr_map *map, const char *word) {
   return false;
 }
 
-// Loops around the place that is being looked at, outermost last.
+// The loops around the current name, outermost last.
 typedef struct bound_loops {
   const tsr_map_item *item;
   const struct bound_loops *outer;
@@ -66,21 +66,21 @@ static tsr_status count_groups(const tsr_map *map, const char *pattern, int *out
   return NULL;
 }
 
-static tsr_status add_capture(tsr_map *map, tsr_map_rule *rule, const tsr_name_part *part,
+static tsr_status add_capture(tsr_map *map, tsr_map_rule *rule, const tsr_name_piece *piece,
                               int *group) {
-  if (is_capture(rule, part->word))
-    return part->pattern ? tsr_fail(SYNTAX, "capture \"%s\" has two patterns", part->word) : NULL;
+  if (is_capture(rule, piece->word))
+    return piece->pattern ? tsr_fail(SYNTAX, "capture \"%s\" has two patterns", piece->word) : NULL;
   if (rule->capture_count == MOST_CAPTURES)
     return tsr_fail(TOO_LARGE, "more than %d captures", MOST_CAPTURES);
   int inner = 0;
-  TSR_TRY(count_groups(map, part->pattern, &inner));
-  rule->captures[rule->capture_count] = part->word;
+  TSR_TRY(count_groups(map, piece->pattern, &inner));
+  rule->captures[rule->capture_count] = piece->word;
   rule->groups[rule->capture_count++] = *group;
   *group += 1 + inner;
   return NULL;
 }
 
-// Whether an expression has a captured word in it, which is known only after the search.
+// Whether an expression uses a captured word, whose value is known only after the search.
 static bool mentions_capture(const tsr_map_rule *rule, const char *text) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   for (; *text; text += !!*text) {
@@ -102,11 +102,11 @@ static tsr_status check_number(const tsr_map_rule *rule, const char *number, con
       rule->captures[0], shown);
 }
 
-// What is computed in the first name must be known before the search.
+// Numbers in the first name must be known before the search.
 static tsr_status check_computed(const tsr_map_rule *rule, const bound_loops *around) {
   for (int i = 0; i < rule->first->count; i++)
-    if (rule->first->parts[i].number)
-      TSR_TRY(check_number(rule, rule->first->parts[i].number, rule->first->parts[i].number));
+    if (rule->first->pieces[i].number)
+      TSR_TRY(check_number(rule, rule->first->pieces[i].number, rule->first->pieces[i].number));
   for (; rule->computed && around; around = around->outer)
     for (int i = 0; i < around->item->loop_count; i++) {
       const tsr_map_loop *loop = &around->item->loops[i];
@@ -115,16 +115,17 @@ static tsr_status check_computed(const tsr_map_rule *rule, const bound_loops *ar
   return NULL;
 }
 
-// The captures of the first name. What is neither plain nor a capture is known before the search.
+// The captures of the first name. Everything else in it is known before the search.
 static tsr_status find_captures(tsr_map *map, tsr_map_rule *rule, const bound_loops *around) {
   int group = 1;
   for (int i = 0; i < rule->first->count; i++) {
-    const tsr_name_part *part = &rule->first->parts[i];
-    const bool known = part->word && (is_variable(around, part->word) || is_fact(map, part->word));
-    rule->computed |= part->number || known;
-    if (known && part->pattern)
-      return tsr_fail(SYNTAX, "\"%s\" stands for a number already and cannot capture", part->word);
-    if (part->word && !known) TSR_TRY(add_capture(map, rule, part, &group));
+    const tsr_name_piece *piece = &rule->first->pieces[i];
+    const bool known =
+        piece->word && (is_variable(around, piece->word) || is_fact(map, piece->word));
+    rule->computed |= piece->number || known;
+    if (known && piece->pattern)
+      return tsr_fail(SYNTAX, "\"%s\" is a number already and cannot capture", piece->word);
+    if (piece->word && !known) TSR_TRY(add_capture(map, rule, piece, &group));
   }
   return check_computed(rule, around);
 }
@@ -134,15 +135,15 @@ tsr_status tsr_map_rule_pattern(const tsr_map_rule *rule, const tsr_map_scope *s
   bool seen[MOST_CAPTURES] = {false};
   tsr_text_add(out, "\\A");
   for (int i = 0; i < rule->first->count; i++) {
-    const tsr_name_part *part = &rule->first->parts[i];
-    const tsr_map_name alone = {1, &rule->first->parts[i]};
-    const int capture = part->word ? find_capture(rule, part->word) : -1;
-    if (part->text)
-      add_escaped(out, part->text);
+    const tsr_name_piece *piece = &rule->first->pieces[i];
+    const tsr_map_name alone = {1, &rule->first->pieces[i]};
+    const int capture = piece->word ? find_capture(rule, piece->word) : -1;
+    if (piece->text)
+      add_escaped(out, piece->text);
     else if (capture >= 0 && seen[capture])
-      tsr_text_addf(out, "(?P=%s)", part->word);
+      tsr_text_addf(out, "(?P=%s)", piece->word);
     else if (capture >= 0)
-      tsr_text_addf(out, "(?P<%s>%s)", part->word, part->pattern ? part->pattern : "[0-9]+");
+      tsr_text_addf(out, "(?P<%s>%s)", piece->word, piece->pattern ? piece->pattern : "[0-9]+");
     else if (scope)
       TSR_TRY(tsr_map_name_fill(scope, &alone, out));
     if (capture >= 0) seen[capture] = true;
@@ -171,15 +172,15 @@ static tsr_status make_pattern(tsr_map *map, tsr_map_rule *rule, const bound_loo
 static tsr_status check_name(const tsr_map *map, const tsr_map_rule *rule,
                              const bound_loops *around, const tsr_map_name *name) {
   for (int i = 0; i < name->count; i++) {
-    const tsr_name_part *part = &name->parts[i];
-    if (!part->word || name == rule->first) continue;
-    if (part->pattern)
+    const tsr_name_piece *piece = &name->pieces[i];
+    if (!piece->word || name == rule->first) continue;
+    if (piece->pattern)
       return tsr_fail(SYNTAX, "{%s:%s} captures, which only the first name right of the '=' does",
-                      part->word, part->pattern);
-    if (!is_capture(rule, part->word) && !is_variable(around, part->word) &&
-        !is_fact(map, part->word))
-      return tsr_fail(SYNTAX, "{%s} is nothing that the first name right of the '=' captures",
-                      part->word);
+                      piece->word, piece->pattern);
+    if (!is_capture(rule, piece->word) && !is_variable(around, piece->word) &&
+        !is_fact(map, piece->word))
+      return tsr_fail(SYNTAX, "{%s} is not captured by the first name right of the '='",
+                      piece->word);
   }
   return NULL;
 }
@@ -193,8 +194,7 @@ static tsr_status check_loops(const tsr_map *map, const tsr_map_rule *rule,
                  is_variable(around->outer, variable);
     for (int j = 0; j < i; j++) taken |= !strcmp(item->loops[j].variable, variable);
     if (taken)
-      return tsr_fail(SYNTAX, "the variable \"%s\" of a loop stands for something else already",
-                      variable);
+      return tsr_fail(SYNTAX, "the variable \"%s\" of a loop is defined already", variable);
   }
   return NULL;
 }
@@ -231,12 +231,12 @@ static tsr_status check_targets(const tsr_map *map, const tsr_map_rule *rule) {
 }
 
 tsr_status tsr_map_rule_bind(tsr_map *map, tsr_map_rule *rule) {
-  const bool parts = rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK;
-  if (rule->target_count > 1 && !parts)
-    return tsr_fail(SYNTAX, "%d names left of the '=' want split or unstack right of it",
+  const bool several = rule->value->op == TSR_MAP_SPLIT || rule->value->op == TSR_MAP_UNSTACK;
+  if (rule->target_count > 1 && !several)
+    return tsr_fail(SYNTAX, "%d names left of the '=' need split or unstack right of it",
                     rule->target_count);
   const bound_loops left = {rule->target_count ? rule->targets : NULL, NULL};
-  const bound_loops *around = parts || !left.item ? NULL : &left;
+  const bound_loops *around = several || !left.item ? NULL : &left;
   tsr_status status = bind_first(map, rule, around, rule->value);
   if (!status) status = check_expr(map, rule, around, rule->value);
   if (!status) status = check_targets(map, rule);

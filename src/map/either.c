@@ -1,5 +1,5 @@
-// Which of two models a map is for. Sources and what is made of them seldom have the same names, so
-// that applying it to the wrong one makes nothing, or things that the other has not.
+// Chooses which of two models a map applies to. Sources and results rarely share names, so applying
+// the map to the wrong model makes nothing, or tensors that the other model does not have.
 #include "base/status_internal.h"
 #include "element/shape_internal.h"
 #include "map/map.h"
@@ -13,7 +13,7 @@ typedef struct map_trial {
   tsr_status status;     // owned
   tsr_mapping *mapping;  // owned; NULL = it does not apply
   bool acts;             // some line makes or drops something
-  int64_t common;        // tensors that come out and are in the other model, with their shape
+  int64_t common;        // results that the other model has, with the same shape
   int64_t matched;       // of these, those that a line makes
 } map_trial;
 
@@ -31,7 +31,7 @@ static map_trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tr
   if (t.status) return t;
   const tsr_tree *tree = tsr_mapping_tree(t.mapping);
   const int64_t count = tsr_tree_count(tree);
-  t.acts = count > 0 && count != tsr_tree_count(model);  // dropped: no line that is left tells it
+  t.acts = count > 0 && count != tsr_tree_count(model);  // a line dropped tensors
   for (int64_t i = 0; i < count; i++) {
     const bool by_line = tsr_mapping_line(t.mapping, i) > 0;
     const bool common = has_like(other, tsr_tree_at(tree, i));
@@ -44,8 +44,8 @@ static map_trial try_one(const tsr_map *map, const tsr_tree *model, const tsr_tr
 
 static bool fits(const map_trial *t) { return t->acts && t->common > 0; }
 
-// The model that the map is for; -1 = neither. That it does not apply to one is passed over only
-// where it makes something of the other that is there: otherwise someone should hear of it.
+// The model to apply the map to; -1 = neither. A failure on one model is ignored only if the map
+// makes tensors of the other that this one has; otherwise the failure is reported.
 static int choose(const map_trial trials[2]) {
   for (int w = 0; w < 2; w++)
     if (trials[w].status && !(fits(&trials[!w]) && trials[!w].matched)) return -1;

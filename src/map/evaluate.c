@@ -1,4 +1,4 @@
-// Expressions evaluated: shapes checked, and pieces rearranged (pieces.h).
+// Evaluates expressions: checks shapes and rearranges pieces (map_pieces.h). No bytes are touched.
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static tsr_status number(const tsr_map_world *world, const tsr_map_expr *expr, i
   return tsr_map_number(&world->scope, expr->numbers[index], out);
 }
 
-// "(8, 16)" in a message; the shape is in a text that the caller frees.
+// "(8, 16)", in a text that the caller frees.
 static const char *shown(const tsr_shape *shape, tsr_text *text) {
   tsr_text_clear(text);
   tsr_shape_print(shape, text);
@@ -35,7 +35,7 @@ static tsr_status fail_about(const tsr_shape *shape, tsr_status status) {
   return status;
 }
 
-// A dimension; negative ones count from the end. `extra` = one past the last is one too.
+// A dimension; negative ones count from the end. `extra` = one past the last is allowed.
 static tsr_status read_dim(const tsr_map_world *world, const tsr_map_expr *expr,
                            const tsr_shape *shape, int extra, int *out) {
   int64_t dim = 0;
@@ -99,7 +99,7 @@ static tsr_status evaluate_item(void *context, tsr_map_scope *scope) {
   return tsr_map_evaluate(j->world, j->operand, made);
 }
 
-// For stack: a dimension of size 1, which is only another shape.
+// For stack: adds a dimension of size 1, which changes the shape only.
 static tsr_status insert_dim(tsr_made *made, int dim) {
   if (made->shape.rank == TSR_MAX_RANK)
     return tsr_fail(TOO_LARGE, "more than %d dimensions", TSR_MAX_RANK);
@@ -178,7 +178,7 @@ static tsr_status make_joined(tsr_map_world *world, const tsr_map_expr *expr, ts
   return status;
 }
 
-// ---- one tensor turned into one ----
+// ---- one tensor into one ----
 
 static tsr_status cut(tsr_made *made, int dim, int64_t first, int64_t end) {
   if (first < 0 || end < first || end > made->shape.dims[dim])
@@ -211,7 +211,7 @@ static tsr_status do_trim(tsr_map_world *world, const tsr_map_expr *expr, tsr_ma
   return cut(made, dim, 0, size);
 }
 
-// Numbers `first` .. `first + rank - 1` as an order of dimensions.
+// Numbers `first` to `first + rank - 1`, an order of dimensions.
 static tsr_status read_order(const tsr_map_world *world, const tsr_map_expr *expr, int first,
                              int rank, int *out_order) {
   bool seen[TSR_MAX_RANK] = {false};
@@ -288,33 +288,35 @@ static tsr_status do_reshape(tsr_map_world *world, const tsr_map_expr *expr, tsr
   return check_shape(made);
 }
 
-// One dimension seen as several, which change places and become one again.
+// Splits one dimension into several, permutes these and joins them again.
 static tsr_status do_permute(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *made) {
   const tsr_shape before = made->shape;
-  const int parts = expr->size_count;
+  const int factors = expr->size_count;
   int order[TSR_MAX_RANK], dim = 0;
-  if (parts != expr->number_count - 1 - parts)
-    return tsr_fail(SYNTAX, "%d sizes and an order of %d, wanted as many", parts,
-                    expr->number_count - 1 - parts);
+  if (factors != expr->number_count - 1 - factors)
+    return tsr_fail(SYNTAX, "%d sizes and an order of %d, wanted as many", factors,
+                    expr->number_count - 1 - factors);
   TSR_TRY(read_dim(world, expr, &before, 0, &dim));
-  tsr_shape parted = {.rank = before.rank + parts - 1};
-  if (parted.rank > TSR_MAX_RANK)
+  tsr_shape factored = {.rank = before.rank + factors - 1};
+  if (factored.rank > TSR_MAX_RANK)
     return tsr_fail(TOO_LARGE, "more than %d dimensions", TSR_MAX_RANK);
-  for (int i = 0; i < parted.rank; i++) {
-    parted.dims[i] = i < dim ? before.dims[i] : i < dim + parts ? 1 : before.dims[i - parts + 1];
+  for (int i = 0; i < factored.rank; i++) {
+    factored.dims[i] = i < dim             ? before.dims[i]
+                       : i < dim + factors ? 1
+                                           : before.dims[i - factors + 1];
     order[i] = i;
   }
-  tsr_status status = read_sizes(world, expr, 1, parts, before.dims[dim], parted.dims + dim);
+  tsr_status status = read_sizes(world, expr, 1, factors, before.dims[dim], factored.dims + dim);
   if (status) return fail_about(&before, tsr_note(status, "in dimension %d", dim));
-  TSR_TRY(read_order(world, expr, 1 + parts, parts, order + dim));
-  for (int i = 0; i < parts; i++) order[dim + i] += dim;
-  TSR_TRY(tsr_map_pieces_transpose(&made->pieces, &parted, order));
+  TSR_TRY(read_order(world, expr, 1 + factors, factors, order + dim));
+  for (int i = 0; i < factors; i++) order[dim + i] += dim;
+  TSR_TRY(tsr_map_pieces_transpose(&made->pieces, &factored, order));
   return NULL;
 }
 
 // ---- padding ----
 
-// One element with this value, which an integer must be able to hold.
+// One element of this value, which must fit an integer dtype exactly.
 static tsr_status read_constant(const tsr_map_expr *expr, tsr_dtype dtype, tsr_map_constant *out) {
   double value = 0, back = 0;
   *out = (tsr_map_constant){{0}};
@@ -376,7 +378,7 @@ static tsr_status do_pad(tsr_map_world *world, const tsr_map_expr *expr, tsr_mad
   return status;
 }
 
-// ---- all of them ----
+// ---- all functions ----
 
 typedef tsr_status change_fn(tsr_map_world *world, const tsr_map_expr *expr, tsr_made *made);
 static change_fn *const changes[TSR_MAP_OP_COUNT] = {
@@ -389,34 +391,36 @@ tsr_status tsr_map_evaluate(tsr_map_world *world, const tsr_map_expr *expr, tsr_
   if (expr->op == TSR_MAP_NAME) return make_source(world, expr, out);
   if (tsr_map_ops[expr->op].joins) return make_joined(world, expr, out);
   TSR_TRY(tsr_map_evaluate(world, expr->items[0].expr, out));
-  if (!changes[expr->op]) return NULL;  // split and unstack: whoever asks takes the parts
+  if (!changes[expr->op]) return NULL;  // the caller of split and unstack takes the sections
   return tsr_note(changes[expr->op](world, expr, out), "%s", tsr_map_ops[expr->op].word);
 }
 
-// ---- parts ----
+// ---- sections of split and unstack ----
 
-tsr_status tsr_map_part_sizes(tsr_map_world *world, const tsr_map_expr *expr, const tsr_made *whole,
-                              int64_t parts, int64_t *out_sizes, int *out_dim) {
+tsr_status tsr_map_section_sizes(tsr_map_world *world, const tsr_map_expr *expr,
+                                 const tsr_made *whole, int64_t count, int64_t *out_sizes,
+                                 int *out_dim) {
   TSR_TRY(read_dim(world, expr, &whole->shape, 0, out_dim));
   const int64_t size = whole->shape.dims[*out_dim];
   const bool unstack = expr->op == TSR_MAP_UNSTACK;
-  if (unstack && size != parts)
+  if (unstack && size != count)
     return FAIL_SHAPE(&whole->shape, SHAPES_DIFFER,
                       "unstacked along dimension %d it makes %lld tensors, but there are names "
                       "for %lld",
-                      *out_dim, (long long)size, (long long)parts);
+                      *out_dim, (long long)size, (long long)count);
   if (unstack || expr->number_count == 1) {
-    if (size % parts)
-      return FAIL_SHAPE(&whole->shape, INDIVISIBLE, "dimension %d is not %lld equal parts",
-                        *out_dim, (long long)parts);
-    for (int64_t i = 0; i < parts; i++) out_sizes[i] = size / parts;
+    if (size % count)
+      return FAIL_SHAPE(&whole->shape, INDIVISIBLE,
+                        "dimension %d does not split into %lld equal sections", *out_dim,
+                        (long long)count);
+    for (int64_t i = 0; i < count; i++) out_sizes[i] = size / count;
     return NULL;
   }
-  if (expr->number_count - 1 != parts)
+  if (expr->number_count - 1 != count)
     return tsr_fail(SYNTAX, "split has %d size%s for %lld tensors", expr->number_count - 1,
-                    expr->number_count == 2 ? "" : "s", (long long)parts);
+                    expr->number_count == 2 ? "" : "s", (long long)count);
   int64_t sum = 0, open = -1;
-  for (int64_t i = 0; i < parts; i++) {
+  for (int64_t i = 0; i < count; i++) {
     out_sizes[i] = 0;
     if (!strcmp(expr->numbers[i + 1], "_")) {
       if (open >= 0) return tsr_fail(SYNTAX, "two sizes that are \"_\"");
@@ -425,19 +429,19 @@ tsr_status tsr_map_part_sizes(tsr_map_world *world, const tsr_map_expr *expr, co
     }
     TSR_TRY(number(world, expr, (int)i + 1, &out_sizes[i]));
     if (out_sizes[i] < 0 || __builtin_add_overflow(sum, out_sizes[i], &sum))
-      return tsr_fail(INDEX_OUT_OF_RANGE, "a part of size %lld", (long long)out_sizes[i]);
+      return tsr_fail(INDEX_OUT_OF_RANGE, "a section of size %lld", (long long)out_sizes[i]);
   }
   if (open >= 0 && sum <= size) out_sizes[open] = size - sum;
   if (open >= 0 ? sum > size : sum != size)
     return FAIL_SHAPE(&whole->shape, SHAPES_DIFFER,
-                      "parts of dimension %d add up to %lld, "
+                      "sections of dimension %d add up to %lld, "
                       "wanted %s%lld",
                       *out_dim, (long long)sum, open >= 0 ? "at most " : "", (long long)size);
   return NULL;
 }
 
-tsr_status tsr_map_part(const tsr_made *whole, int dim, int64_t first, int64_t size, bool unstack,
-                        tsr_made *out) {
+tsr_status tsr_map_section(const tsr_made *whole, int dim, int64_t first, int64_t size,
+                           bool unstack, tsr_made *out) {
   *out = (tsr_made){.dtype = whole->dtype, .shape = whole->shape};
   for (int64_t i = 0; i < whole->pieces.count; i++)
     TSR_TRY(tsr_map_pieces_add(&out->pieces, &whole->pieces.items[i]));

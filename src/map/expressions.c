@@ -1,4 +1,4 @@
-// Expressions of a map's text: a name, or a function of expressions and numbers.
+// Reads the expressions of a map: a name, or a function of expressions and numbers.
 #include <string.h>
 
 #include "base/suggest.h"
@@ -160,9 +160,8 @@ tsr_status tsr_map_read_expr(tsr_map_reader *r, bool top, const tsr_map_expr **o
   tsr_cursor_peek(&r->cursor);
   expr->line = tsr_cursor_line(&r->cursor);
   if (++r->depth > MOST_DEPTH)
-    return tsr_map_place(
-        r, r->cursor.at,
-        tsr_fail(TOO_LARGE, "more than %d functions within one another", MOST_DEPTH));
+    return tsr_map_place(r, r->cursor.at,
+                         tsr_fail(TOO_LARGE, "functions nested more than %d deep", MOST_DEPTH));
   const size_t length = tsr_map_word_length(r->cursor.at);
   if (length > 0 && r->cursor.at[length] == '(')
     TSR_TRY(read_call(r, top, length, expr));

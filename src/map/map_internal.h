@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/map.h beside what is public.
+// Functions on maps that only other rooms and tests use.
 #ifndef TESSERA_MAP_MAP_INTERNAL_H
 #define TESSERA_MAP_MAP_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "tessera/text.h"
 #include "tessera/tree.h"
 
-// The text form, one statement a line, without comments. Reads back as the same map.
+// The text form, one statement a line, without comments. It reads back as the same map.
 void tsr_map_print(const tsr_map *map, tsr_text *out);
 int64_t tsr_map_count(const tsr_map *map);  // of rules and drops
 
@@ -18,11 +18,10 @@ int64_t tsr_map_count(const tsr_map *map);  // of rules and drops
 const char *tsr_map_preset_at(int64_t index);
 const char *tsr_map_preset_text(const char *name);  // NULL if there is none
 
-// Of two models, one has a map's sources and the other what it makes of them: finds out which is
-// which, by the names and shapes that come out (the first, where it could be either), and applies
-// the map to the one with the sources. `options` are for each of them, and may be NULL. Fails where
-// the map applies to neither, no line of it finds anything in either, or nothing that it makes is
-// in the other.
+// One of two models has the sources of a map, the other its results. Finds which is which by the
+// names and shapes of the results (the first model if both fit), and applies the map to it.
+// `options` has one entry per model, each may be NULL. Fails if the map applies to neither model,
+// if no line finds a source, or if the other model has none of the results.
 TSR_MUST_USE tsr_status tsr_map_apply_to_either(const tsr_map *map, const tsr_tree *const models[2],
                                                 const tsr_map_options *const options[2],
                                                 int64_t *out_which, tsr_mapping **out_mapping);

@@ -1,7 +1,7 @@
-// Two tools do all the work: cutting a piece so that it does not run over the ends of rows of a
-// given length (`align_to`), and keeping those of its elements that lie in a range (`restrict`).
-// Both may need several pieces for one. They take pieces from a list of work and put what is not
-// finished back to it, so that no input makes them recurse.
+// Two operations do all the work: `align_to` cuts a piece so that it does not cross the ends of
+// rows of a given length, and `restrict` keeps those of its elements that lie in a range. Both may
+// turn one piece into several. They work from a list and put unfinished pieces back into it, so no
+// input makes them recurse.
 #include "map/map_pieces.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ int64_t tsr_map_piece_elements(const tsr_map_piece *piece) {
   return elements;
 }
 
-// What the loops from `first` on span.
+// The span of the loops from `first` on.
 static int64_t span_from(const tsr_map_piece *piece, int first) {
   int64_t span = 0;
   for (int i = first; i < piece->loop_count; i++)
@@ -131,7 +131,7 @@ static int first_inside(const tsr_map_piece *piece, int64_t row) {
 
 // ---- rows ----
 
-// Pieces under way, and those that are finished.
+// Unfinished and finished pieces.
 typedef struct worklist {
   tsr_map_pieces todo, *done;
 } worklist;
@@ -142,7 +142,7 @@ static tsr_status put_back(worklist *work, const tsr_map_piece *piece) {
   return tsr_map_pieces_add(&work->todo, piece);
 }
 
-// A loop over rows whose steps are not whole rows: every so many turns they are.
+// A loop over rows whose step is not whole rows; every few turns it is.
 static tsr_status part_by_period(worklist *work, const tsr_map_piece *piece, int loop,
                                  int64_t row) {
   const tsr_copy_loop *parted = &piece->loops[loop];
@@ -156,7 +156,7 @@ static tsr_status part_by_period(worklist *work, const tsr_map_piece *piece, int
   return NULL;
 }
 
-// A loop whose steps divide a row, and which starts with one: whole rows, and what is left.
+// A loop whose steps divide a row and that starts at one: whole rows, then the rest.
 static tsr_status part_by_rows(worklist *work, const tsr_map_piece *piece, int loop, int64_t row) {
   const tsr_copy_loop parted = piece->loops[loop];
   const int64_t turns = row / parted.to, rows = parted.count / turns;
@@ -177,7 +177,7 @@ static tsr_status part_by_rows(worklist *work, const tsr_map_piece *piece, int l
   return put_back(work, &whole);
 }
 
-// A piece that runs over the end of the row it starts in.
+// A piece that crosses the end of its first row.
 static tsr_status part_at_end(worklist *work, const tsr_map_piece *piece, int loop, int64_t row) {
   const tsr_copy_loop *parted = &piece->loops[loop];
   const int64_t place = piece->to % row, inside = span_from(piece, loop + 1);
@@ -186,7 +186,7 @@ static tsr_status part_at_end(worklist *work, const tsr_map_piece *piece, int lo
     return part_by_rows(work, piece, loop, row);
   const int64_t left = row - 1 - place - inside;
   int64_t turns = left < 0 ? 0 : left / parted->to + 1;
-  if (turns == 0) turns = 1;  // which goes over the end by itself, and is cut further in
+  if (turns == 0) turns = 1;  // one turn crosses the end; an inner loop is cut
   const tsr_map_piece head = take_turns(piece, loop, 0, turns, 1);
   TSR_TRY(put_back(work, &head));
   if (turns == parted->count) return NULL;
@@ -203,7 +203,7 @@ static tsr_status align_step(worklist *work, const tsr_map_piece *piece, int64_t
   return part_at_end(work, piece, inside, row);
 }
 
-// The same elements, so that loops either go from row to row or stay within one.
+// The same elements, with loops that step from row to row or stay within one.
 static tsr_status align_to(const tsr_map_piece *piece, int64_t row, tsr_map_pieces *out) {
   worklist work = {TSR_MAP_PIECES_EMPTY, out};
   tsr_status status = tsr_map_pieces_add(&work.todo, piece);
@@ -251,8 +251,8 @@ int tsr_map_piece_dim(const tsr_shape *shape, const int64_t *strides, int64_t st
 
 // ---- ranges ----
 
-// The elements of a piece whose places, counted by the loops from `loop` on and starting with
-// `place`, are in [first, end).
+// The elements of a piece at positions in [first, end). Positions start at `place` and count the
+// loops from `loop` on.
 static tsr_status restrict_step(worklist *work, const tsr_map_piece *piece, int loop, int64_t place,
                                 int64_t first, int64_t end) {
   const int64_t last = place + span_from(piece, loop);
@@ -268,7 +268,7 @@ static tsr_status restrict_step(worklist *work, const tsr_map_piece *piece, int 
     const tsr_map_piece whole = take_turns(piece, loop, begin, stop - begin, 1);
     TSR_TRY(tsr_map_pieces_add(work->done, &whole));
   }
-  // Turns of which only a part lies in the range: at most one before, and one after.
+  // Turns that lie in the range partly: at most one before and one after.
   const int64_t before = begin - 1;
   if (before >= 0) {
     const tsr_map_piece part = take_turns(piece, loop, before, 1, 1);
@@ -281,7 +281,7 @@ static tsr_status restrict_step(worklist *work, const tsr_map_piece *piece, int 
   return NULL;
 }
 
-// `row` = the loops inside of rows count, each row from 0; 0 = all loops count.
+// With `row`, positions count within each row; with 0, over all loops.
 static tsr_status restrict_rows(const tsr_map_piece *piece, int64_t row, int64_t first, int64_t end,
                                 tsr_map_pieces *out) {
   worklist work = {TSR_MAP_PIECES_EMPTY, out};
@@ -303,7 +303,7 @@ tsr_status tsr_map_piece_restrict(const tsr_map_piece *piece, int64_t first, int
 
 // ---- operations ----
 
-// Where an aligned place or step goes when dimensions change places.
+// The new place or step of an aligned one when dimensions are permuted.
 static int64_t turned_step(const tsr_shape *shape, const int64_t *strides, const int64_t *turned,
                            int64_t step) {
   const int dim = tsr_map_piece_dim(shape, strides, step);
@@ -337,7 +337,7 @@ tsr_status tsr_map_pieces_transpose(tsr_map_pieces *pieces, const tsr_shape *sha
   return NULL;
 }
 
-// Rows of another length: what is at place p of row r goes to place p + shift of row r.
+// Rows of another length: place p of row r becomes place p + shift of row r.
 static void change_rows(tsr_map_piece *piece, int64_t row, int64_t new_row, int64_t shift) {
   piece->to = piece->to / row * new_row + piece->to % row + shift;
   for (int l = 0; l < piece->loop_count && piece->loops[l].to >= row; l++)
@@ -376,7 +376,7 @@ tsr_status tsr_map_pieces_slice(tsr_map_pieces *pieces, const tsr_shape *shape, 
   return status;
 }
 
-// ---- whether pieces meet ----
+// ---- overlap ----
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
@@ -386,7 +386,7 @@ static tsr_map_piece first_turn(const tsr_map_piece *piece) {
 
 static bool meet(const tsr_map_piece *a, const tsr_map_piece *b, int *steps);
 
-// Of loops with one step, only by how many turns they are apart counts: two numbers at most.
+// For two loops of one step only their distance in turns matters: two numbers at most.
 static bool meet_side_by_side(const tsr_map_piece *a, const tsr_map_piece *b, int *steps) {
   const int64_t step = a->loops[0].to;
   tsr_map_piece in_a = first_turn(a), in_b = first_turn(b);

@@ -1,14 +1,13 @@
 // Pieces: where each element of a tensor comes from, by nested loops.
 //
-// A tensor made of others by rearrangement is a list of pieces. Each piece says: these elements of
-// this source, taken with these steps, go to those places of the row-major result, with those
-// steps. A whole tensor is one piece; joining, cutting and turning only split loops, give them
-// other steps and put them in another order. Reshaping does nothing at all, since places are
-// counted in the row-major tensor. No expression, however deep, leaves anything else behind.
+// A tensor made by rearranging others is a list of pieces. A piece reads elements of one source
+// with some steps and writes them to places of the row-major result with other steps. A whole
+// tensor is one piece. Joining, cutting and transposing split loops, change their steps and reorder
+// them. Reshaping changes nothing, since places count elements of the row-major tensor.
 //
-// What makes the arithmetic work: sorted by their steps in the result, the loops are *nested*, that
-// is, each step is larger than all that the loops inside it span together. So the places of a
-// piece grow in the order of its loops. The same holds for its places in the source.
+// Sorted by their steps in the result, the loops of a piece are *nested*: each step is larger than
+// the span of the loops inside it. So places grow in the order of the loops. The same holds for
+// places in the source.
 #ifndef TESSERA_MAP_MAP_PIECES_H
 #define TESSERA_MAP_MAP_PIECES_H
 
@@ -36,41 +35,41 @@ void tsr_map_pieces_deinit(tsr_map_pieces *pieces);
 
 // Fails with too_large beyond what any sensible map needs.
 TSR_MUST_USE tsr_status tsr_map_pieces_add(tsr_map_pieces *pieces, const tsr_map_piece *piece);
-// All of a tensor of so many elements; nothing if it has none.
+// Adds a whole tensor; nothing if it has no elements.
 TSR_MUST_USE tsr_status tsr_map_pieces_whole(tsr_map_pieces *pieces, int64_t source,
                                              int64_t elements);
 
 int64_t tsr_map_piece_elements(const tsr_map_piece *piece);
-// From its first place in the result to its last.
+// The distance from its first place in the result to its last.
 int64_t tsr_map_piece_span(const tsr_map_piece *piece);
-// Joins loops where one goes on where the other ends.
+// Joins loops that continue each other.
 void tsr_map_piece_simplify(tsr_map_piece *piece);
 // `turns` turns of one of its loops, from turn `first` on.
 tsr_map_piece tsr_map_piece_turns(const tsr_map_piece *piece, int loop, int64_t first,
                                   int64_t turns);
-// The same elements the other way: from the result to the source.
+// The inverse: exchanges result and source.
 void tsr_map_piece_swap(tsr_map_piece *piece);
-// Whether both pieces hold one place of the result. True as well when it would take too long to
-// find out.
+// Whether two pieces may share a place of the result. Exact unless that would take too long; then
+// true.
 bool tsr_map_pieces_meet(const tsr_map_piece *a, const tsr_map_piece *b);
 
-// Adds to `out` the elements of a piece whose places are in [first, end).
+// Adds the elements of a piece at places in [first, end) to `out`.
 TSR_MUST_USE tsr_status tsr_map_piece_restrict(const tsr_map_piece *piece, int64_t first,
                                                int64_t end, tsr_map_pieces *out);
-// Adds to `out` the same elements so that each loop stays within one dimension of `shape`.
+// Adds the same elements to `out`, with each loop within one dimension of `shape`.
 TSR_MUST_USE tsr_status tsr_map_piece_align(const tsr_map_piece *piece, const tsr_shape *shape,
                                             tsr_map_pieces *out);
-// Of a loop or a place of an aligned piece: its dimension, and how far it goes along it.
+// The dimension that a step or place of an aligned piece belongs to.
 int tsr_map_piece_dim(const tsr_shape *shape, const int64_t *strides, int64_t step);
 
-// The operations, on all elements of a tensor of this shape; `pieces` becomes the result.
-// Each dimension `i` of the result is dimension order[i].
+// Operations on a tensor of this shape; `pieces` becomes the result. Dimension `i` of a transposed
+// tensor is dimension order[i].
 TSR_MUST_USE tsr_status tsr_map_pieces_transpose(tsr_map_pieces *pieces, const tsr_shape *shape,
                                                  const int *order);
 // Keeps [first, end) of a dimension.
 TSR_MUST_USE tsr_status tsr_map_pieces_slice(tsr_map_pieces *pieces, const tsr_shape *shape,
                                              int dim, int64_t first, int64_t end);
-// Moves a tensor into one that is `size` long in a dimension, to start there at `at`.
+// Places a tensor at `at` along a dimension of a tensor that is `size` long there.
 TSR_MUST_USE tsr_status tsr_map_pieces_place(tsr_map_pieces *pieces, const tsr_shape *shape,
                                              int dim, int64_t size, int64_t at);
 

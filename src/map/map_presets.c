@@ -1,4 +1,4 @@
-// Maps that ship with the library: the files of presets/maps/, put into it when it is built.
+// Maps that ship with the library: the files of presets/maps/, embedded by the build.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "map/map_internal.h"
 #include "tessera/checkpoint/map.h"
 
-// PRESET(name, text) in rows made by the build.
+// Rows PRESET(name, text), made by the build.
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 static const struct {
   const char *name, *text;

@@ -1,4 +1,5 @@
-// Characters, words and numbers of a map's text, and where in it a failure is.
+// Words and numbers of a map's text. Numbers are kept as text, since facts may give their values
+// only when the map is applied.
 #include "map/map_reader.h"
 
 #include <assert.h>
@@ -61,7 +62,7 @@ static bool ends_number(const tsr_map_reader *r, const char *at) {
          tsr_map_is_blank(at[3]);
 }
 
-// An expression as it is written, blanks made single.
+// An expression as written, with single blanks.
 tsr_status tsr_map_read_raw(tsr_map_reader *r, const char **out) {
   tsr_text text = TSR_TEXT_EMPTY;
   int parentheses = 0;
@@ -100,7 +101,7 @@ tsr_status tsr_map_read_number(tsr_map_reader *r, const char **out) {
   return tsr_map_check_number(r, at, *out);
 }
 
-// A number, or "_" for what is left.
+// A number, or "_" for the rest.
 tsr_status tsr_map_read_size(tsr_map_reader *r, const char **out) {
   tsr_cursor_peek(&r->cursor);
   const char *at = r->cursor.at;

@@ -1,4 +1,4 @@
-// Names and numbers where they are used: words replaced by what they stand for.
+// Evaluates names and numbers: replaces words by their values, and runs loops.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static const tsr_map_word *find(const tsr_map_scope *scope, const char *word) {
   return NULL;
 }
 
-// Why an expression has a word that stands for no number: a capture that is none, perhaps.
+// Why a word has no number: perhaps it is a capture whose text is not one.
 static tsr_status explain(const tsr_map_scope *scope, const char *text, tsr_status status) {
   if (tsr_status_cause(status) != TSR_CAUSE_UNKNOWN_FACT) return status;
   for (int i = 0; i < scope->count; i++) {
@@ -53,16 +53,17 @@ tsr_status tsr_map_number(const tsr_map_scope *scope, const char *text, int64_t 
   return status ? tsr_note(explain(scope, text, status), "in \"%s\"", text) : NULL;
 }
 
-static tsr_status fill_part(const tsr_map_scope *scope, const tsr_name_part *part, tsr_text *out) {
-  const tsr_map_word *word = part->word ? find(scope, part->word) : NULL;
+static tsr_status fill_piece(const tsr_map_scope *scope, const tsr_name_piece *piece,
+                             tsr_text *out) {
+  const tsr_map_word *word = piece->word ? find(scope, piece->word) : NULL;
   int64_t value = 0;
-  if (part->text || (word && word->text)) {
-    tsr_text_add(out, part->text ? part->text : word->text);
+  if (piece->text || (word && word->text)) {
+    tsr_text_add(out, piece->text ? piece->text : word->text);
     return NULL;
   }
-  const char *number = part->word ? part->word : part->number;
+  const char *number = piece->word ? piece->word : piece->number;
   TSR_TRY(tsr_map_number(scope, number, &value));
-  // Layers counted from the wrong end would otherwise become names that nobody looks for.
+  // A negative layer would make a name that no model has.
   if (value < 0)
     return tsr_fail(INDEX_OUT_OF_RANGE, "{%s} of a name is %lld, wanted 0 or more", number,
                     (long long)value);
@@ -71,7 +72,7 @@ static tsr_status fill_part(const tsr_map_scope *scope, const tsr_name_part *par
 }
 
 tsr_status tsr_map_name_fill(const tsr_map_scope *scope, const tsr_map_name *name, tsr_text *out) {
-  for (int i = 0; i < name->count; i++) TSR_TRY(fill_part(scope, &name->parts[i], out));
+  for (int i = 0; i < name->count; i++) TSR_TRY(fill_piece(scope, &name->pieces[i], out));
   return tsr_text_check(out);
 }
 

@@ -1,4 +1,4 @@
-// Maps as text: lines of `destination = expression`.
+// Reads maps: lines of `destination = expression`.
 //
 //   statement = "only" | "let" word "=" number | "drop" name | ["optional"] target {"," target} "="
 //               expression
@@ -28,14 +28,15 @@ static tsr_status read_let(tsr_map_reader *r) {
   const char *at = r->cursor.at;
   TSR_TRY(tsr_map_read_word(r, "a name", &let.word));
   if (map->rule_count > 0)
-    return tsr_map_place(r, at,
-                         tsr_fail(SYNTAX, "let stands before the first rule, which is in line %d",
-                                  map->rules[0].line));
+    return tsr_map_place(
+        r, at,
+        tsr_fail(SYNTAX, "let must come before the first rule, which is in line %d",
+                 map->rules[0].line));
   for (int i = 0; i < map->let_count; i++)
     if (!strcmp(map->lets[i].word, let.word))
       return tsr_map_place(
           r, at,
-          tsr_fail(SYNTAX, "\"%s\" is said in line %d already", let.word, map->lets[i].line));
+          tsr_fail(SYNTAX, "\"%s\" is defined in line %d already", let.word, map->lets[i].line));
   TSR_TRY(tsr_cursor_expect(&r->cursor, '='));
   TSR_TRY(tsr_map_read_number(r, &let.number));
   tsr_map_let *lets = tsr_map_grow(r, map->lets, map->let_count, sizeof *lets);
@@ -90,7 +91,7 @@ static tsr_status add_rule(tsr_map_reader *r, tsr_map_rule rule) {
   return NULL;
 }
 
-// Whether a statement begins with this word, and is not about a tensor of that name.
+// Whether a statement begins with this word and the word is not a tensor's name.
 static bool take_keyword(tsr_map_reader *r, const char *word) {
   if (!tsr_map_is_word(r->cursor.at, word)) return false;
   const char *rest = r->cursor.at + strlen(word);

@@ -1,4 +1,4 @@
-// Mappings: what is left of a map once it was applied, and the way back.
+// Mappings: the result of applying a map, and its inverse.
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ const tsr_mapped *tsr_mapping_tensor(const tsr_mapping *mapping, int64_t tensor)
   return &mapping->items[tensor];
 }
 
-// ---- pieces, kept small ----
+// ---- compact pieces ----
 
 tsr_map_piece tsr_map_kept_open(const tsr_map_kept *kept) {
   tsr_map_piece piece = {
@@ -96,8 +96,8 @@ tsr_status tsr_mapping_add(tsr_mapping *mapping, const char *name, int line, int
   return NULL;
 }
 
-// By where their sources stand, then as they were made: qsort is not stable, so `order` becomes
-// unique first.
+// Sorted by the position of their sources, then in the order they were made. qsort is not stable,
+// so `order` is made unique first.
 static int by_order(const void *a, const void *b) {
   const tsr_mapped *x = a, *y = b;
   return (x->order > y->order) - (x->order < y->order);
@@ -147,9 +147,9 @@ void tsr_mapping_describe(const tsr_mapping *mapping, tsr_text *out) {
   }
 }
 
-// ---- the way back ----
+// ---- the inverse ----
 
-// The pieces of every source, turned around; `made` has one for each.
+// The inverted pieces of every source, one entry of `made` for each.
 static tsr_status gather_pieces(const tsr_mapping *mapping, tsr_made *made) {
   for (int64_t i = 0; i < mapping->count; i++) {
     const tsr_mapped *mapped = &mapping->items[i];
@@ -173,8 +173,8 @@ static int larger_first(const void *a, const void *b) {
   return (x->to > y->to) - (x->to < y->to);
 }
 
-// Leaves pieces that hold no element twice: a source may be used more than once. Those that meet a
-// larger one go, so that the whole tensor wins over its parts.
+// Removes pieces that overlap a larger one, since a source may be used more than once. The whole
+// tensor wins over its sections.
 static void drop_doubles(tsr_map_pieces *pieces) {
   int64_t kept = 0;
   if (pieces->count > 1)
@@ -199,8 +199,8 @@ static tsr_status add_inverse(const tsr_mapping *mapping, int64_t source, tsr_ma
     found += tsr_map_piece_elements(&made->pieces.items[i]);
   if (found != tsr_tensor_elements(tensor))
     return tsr_fail(NOT_EXPRESSIBLE,
-                    "the map has no way back: of tensor \"%s\", %lld of %lld elements are in no "
-                    "destination tensor, or only in parts that overlap",
+                    "the map has no inverse: of tensor \"%s\", %lld of %lld elements are in no "
+                    "destination tensor, or only in pieces that overlap",
                     tensor->path, (long long)(tsr_tensor_elements(tensor) - found),
                     (long long)tsr_tensor_elements(tensor));
   return tsr_mapping_add(inverse, tensor->path, 0, source, made);

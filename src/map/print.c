@@ -1,4 +1,4 @@
-// Maps printed: one statement a line, read back as the same map.
+// Prints maps: one statement a line, which reads back as the same map.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -10,12 +10,12 @@ static bool wants_quotes(const tsr_map_name *name) {
   static const char *const keywords[] = {"only", "let", "drop", "optional", "for"};
   if (name->count == 0) return true;
   for (int i = 0; i < name->count; i++) {
-    const tsr_name_part *part = &name->parts[i];
-    for (const char *at = part->text; at && *at; at++)
+    const tsr_name_piece *piece = &name->pieces[i];
+    for (const char *at = piece->text; at && *at; at++)
       if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr(",()=#\"", *at)) return true;
   }
-  for (size_t i = 0; i < sizeof keywords / sizeof *keywords && name->parts[0].text; i++)
-    if (!strcmp(keywords[i], name->parts[0].text)) return true;
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords && name->pieces[0].text; i++)
+    if (!strcmp(keywords[i], name->pieces[0].text)) return true;
   return false;
 }
 
@@ -36,13 +36,13 @@ void tsr_map_name_print(const tsr_map_name *name, tsr_text *out) {
   const bool quoted = wants_quotes(name);
   if (quoted) tsr_text_add_char(out, '"');
   for (int i = 0; i < name->count; i++) {
-    const tsr_name_part *part = &name->parts[i];
-    if (part->text)
-      print_text(part->text, quoted, out);
-    else if (part->pattern)
-      tsr_text_addf(out, "{%s:%s}", part->word, part->pattern);
+    const tsr_name_piece *piece = &name->pieces[i];
+    if (piece->text)
+      print_text(piece->text, quoted, out);
+    else if (piece->pattern)
+      tsr_text_addf(out, "{%s:%s}", piece->word, piece->pattern);
     else
-      tsr_text_addf(out, "{%s}", part->word ? part->word : part->number);
+      tsr_text_addf(out, "{%s}", piece->word ? piece->word : piece->number);
   }
   if (quoted) tsr_text_add_char(out, '"');
 }

@@ -1,8 +1,8 @@
-// Map: how the tensors of one checkpoint are made of those of another.
+// Map: how the tensors of one checkpoint are made from those of another.
 //
-// Two programs that agree on a model's numbers seldom agree on names and shapes: one has q, k and v
-// apart and the other in one tensor, one keeps kernels transposed, one stacks its experts. A map
-// says, line by line, how each destination tensor is put together (docs/map.md has it all):
+// Two programs that share a model's numbers rarely share names and shapes: one fuses q, k and v, one
+// keeps kernels transposed, one stacks its experts. Each line of a map makes destination tensors
+// (docs/map.md describes the language):
 //
 //   # names hold {captures}: a whole number, or what a regex matches, {x:regex}
 //   layers.{n}.qkv = concat(0, layers.{n}.q, layers.{n}.k, layers.{n}.v)
@@ -12,9 +12,9 @@
 //   layers.{n}.w1 = stack(0, layers.{n}.experts.{e}.w1 for e in 0..experts)
 //   drop {x:.*}rotary_emb.inv_freq
 //
-// What no line mentions goes over unchanged, unless the file says `only`. Nothing is computed;
-// elements are only arranged. A mapping, which is a map applied to a model, is what loads
-// (tessera/checkpoint/load.h), transforms and comparisons take:
+// Tensors that no line mentions go over unchanged, unless the file says `only`. Elements are only
+// rearranged, never computed. A mapping is a map applied to a model. Loads
+// (tessera/checkpoint/load.h), transforms and comparisons take it:
 //
 //   tsr_map *map = NULL;
 //   tsr_mapping *mapping = NULL;
@@ -36,10 +36,10 @@
 
 TSR_BEGIN_DECLS
 
-// A map as it is written. Immutable once made, hence safe to share.
+// A map as written. Immutable once made, so safe to share.
 typedef struct tsr_map tsr_map;
 
-// `name` is what messages call the text, with line and column; NULL = "map".
+// `name` names the text in messages, before line and column; NULL = "map".
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
     tsr_map_parse(const char *text, const char *name, tsr_map **out_map);
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_map_read(const char *path, tsr_map **out_map);
@@ -52,8 +52,8 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_map_preset(const char *name, tsr
 
 typedef struct tsr_map_options {
   size_t size;  // sizeof(tsr_map_options)
-  // Numbers that the map may ask for by name, such as "heads" (docs/rules.md lists those of a
-  // model's config.json). One that a `let` of the map names too takes its place.
+  // Numbers that the map uses by name, such as "heads" (docs/rules.md lists those of a model's
+  // config.json). A fact replaces a `let` of the same name.
   const tsr_fact *facts;
   int64_t fact_count;
 } tsr_map_options;
@@ -63,21 +63,21 @@ typedef struct tsr_map_options {
 // Immutable, shared.
 typedef struct tsr_mapping tsr_mapping;
 
-// Fails where a line names a source that is not there, asks for shapes that do not fit (with file,
-// line, tensor and sizes), or makes a tensor that another line makes as well.
+// Fails if a line names a source that does not exist, needs shapes that do not fit (with file, line,
+// tensor and sizes), or makes a tensor that another line makes.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
     tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_map_options *options,
                   tsr_mapping **out_mapping);
 TSR_API TSR_NONNULL tsr_mapping *tsr_mapping_retain(const tsr_mapping *mapping);
 TSR_API void tsr_mapping_release(const tsr_mapping *mapping);  // NULL is fine
-// The destination tensors, each at the place of the sources it is made of.
+// The destination tensors, each at the position of its sources.
 TSR_API TSR_NONNULL const tsr_tree *tsr_mapping_tree(const tsr_mapping *mapping);
-// What is odd but not wrong, one line each: patterns that match nothing, sources that nobody uses
-// (`only`). "" = nothing.
+// Warnings, one a line: patterns that match nothing, and under `only` sources that no line uses.
+// "" = none.
 TSR_API TSR_NONNULL const char *tsr_mapping_warnings(const tsr_mapping *mapping);
-// The way back: the source tensors made of the destination's, for a checkpoint that holds these in
-// any order. Fails with not_expressible when an element of the source is in no destination tensor,
-// naming the first such tensor.
+// The inverse: makes the source tensors from the destination's, for a checkpoint that holds these in
+// any order. Fails with not_expressible if an element of a source is in no destination tensor, and
+// names the first such source.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mapping_invert(const tsr_mapping *mapping,
                                                                tsr_mapping **out_inverse);
 
