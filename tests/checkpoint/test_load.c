@@ -533,7 +533,7 @@ static void a_path_and_rules_are_enough(void **state) {
   assert_fails_with(tsr_checkpoint_load_path(f.in, mesh, "a -> tp\n", f.comm, NULL, &tree), NO_RULE,
                     "\"b\"");
   assert_fails_with(tsr_checkpoint_load_path(f.in, mesh, "a -> (\n", f.comm, NULL, &tree), SYNTAX,
-                    "rules:1: ");
+                    "rules:1:7: expected \")\", found the end");
   assert_null(tree);
   tsr_mesh_release(mesh);
   free_fixture(&f);

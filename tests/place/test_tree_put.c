@@ -57,7 +57,8 @@ static void bad_rules_leave_the_output_alone(void **state) {
   tsr_mesh *mesh = make_mesh("dp=2,tp=2");
   tsr_array_tree *tree = make_array_tree(comm), *placed = NULL;
   assert_fails_with(tsr_array_tree_put(comm, mesh, "w -> dp\n", tree, &placed), NO_RULE, "\"b\"");
-  assert_fails_with(tsr_array_tree_put(comm, mesh, "w -> (\n", tree, &placed), SYNTAX, "rules:1: ");
+  assert_fails_with(tsr_array_tree_put(comm, mesh, "w -> (\n", tree, &placed), SYNTAX,
+                    "rules:1:7: expected \")\", found the end");
   assert_null(placed);
   tsr_array_tree_release(tree);
   tsr_mesh_release(mesh);
@@ -84,7 +85,7 @@ static void rules_that_one_rank_cannot_read_fail_on_all(void **state) {
   const int64_t first[] = {0, 2, 4};
   assert_ok(test_ranks_run(2, first, put_between, (const char *[]){"w -> x", "w -> x"}));
   assert_fails_with(test_ranks_run(2, first, put_between, (const char *[]){"w -> x", "w -> ("}),
-                    SYNTAX, "rules:1: ");
+                    SYNTAX, "rules:1:7: expected \")\", found the end");
   assert_fails_with(test_ranks_run(2, first, put_between, (const char *[]){"w -> x", "w -> _, x"}),
                     COMM_MISMATCH, "");
 }

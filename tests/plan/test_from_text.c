@@ -89,7 +89,7 @@ static void bad_rules_models_and_configs_are_refused(void **state) {
   make_model(&folder, NULL);
   assert_fails_with(
       tsr_plan_from_text(test_folder_path(&folder, "model.json"), mesh, "a -> (\n", &plan), SYNTAX,
-      "rules:1: ");
+      "rules:1:7: expected \")\", found the end");
   assert_fails_with(
       tsr_plan_from_text(test_folder_path(&folder, "model.json"), mesh, "q_proj -> tp\n", &plan),
       NO_RULE, "model.norm.weight");
