@@ -1,3 +1,4 @@
+// Axis references compared by name and range, without a mesh.
 #include "spec/axis_ref.h"
 
 #include <string.h>
@@ -10,6 +11,6 @@ bool tsr_axis_ref_equal(const tsr_axis_ref *a, const tsr_axis_ref *b) {
 bool tsr_axis_ref_overlaps(const tsr_axis_ref *a, const tsr_axis_ref *b) {
   if (strcmp(a->name, b->name) != 0 || a->size == 1 || b->size == 1) return false;
   if (tsr_axis_ref_is_whole(a) || tsr_axis_ref_is_whole(b)) return true;
-  // A part covers the factors from `pre` up to `pre * size`: intervals on a multiplicative scale.
+  // A sub-axis covers the factors from `pre` to `pre * size`: intervals on a multiplicative scale.
   return a->pre < b->pre * b->size && b->pre < a->pre * a->size;
 }

@@ -1,3 +1,4 @@
+// Changes of a correction: recorded, printed, raised as failures for strict callers, logged.
 #include "spec/changes.h"
 
 #include <limits.h>
@@ -46,7 +47,7 @@ static void print_axis(const tsr_change *change, tsr_text *out) {
     tsr_text_add(out, "None inside a group");
 }
 
-// What is wrong, without what was done about it.
+// What is wrong, without the consequence.
 static void print_reason(const tsr_change *change, tsr_text *out) {
   if (change->dim >= 0) tsr_text_addf(out, "dimension %d: ", change->dim);
   switch (change->kind) {

@@ -1,4 +1,4 @@
-// What a text says of the mesh and the shape, against what a caller knows of them.
+// Compares the mesh and shape of a DTensor text with those the caller has.
 #include <string.h>
 
 #include "element/shape_internal.h"
@@ -12,14 +12,14 @@ static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
   tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
   tsr_mesh_describe(said, &first);
   tsr_mesh_describe(mesh, &second);
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text is of mesh %s, wanted %s",
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has mesh %s, expected %s",
                                tsr_text_string(&first), tsr_text_string(&second));
   tsr_text_deinit(&first);
   tsr_text_deinit(&second);
   return status;
 }
 
-// Axes without names have those that tsr_mesh_parse gives them, which match any.
+// Axes without names match any: tsr_mesh_parse made their names.
 static bool same_axis(const tsr_mesh *said, const tsr_mesh *mesh, int axis) {
   const tsr_axis *a = tsr_mesh_axis_at(said, axis), *b = tsr_mesh_axis_at(mesh, axis);
   return a->size == b->size &&
@@ -48,7 +48,7 @@ tsr_status tsr_dtensor_check(const tsr_dtensor *dtensor, const tsr_mesh *mesh,
   tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
   tsr_shape_print(&dtensor->shape, &first);
   tsr_shape_print(shape, &second);
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text is of shape %s, wanted %s",
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has shape %s, expected %s",
                                tsr_text_string(&first), tsr_text_string(&second));
   tsr_text_deinit(&first);
   tsr_text_deinit(&second);

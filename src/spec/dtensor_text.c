@@ -1,12 +1,12 @@
-// What PyTorch prints of tensors that have placements, with more around these:
+// Reads the texts that PyTorch prints around placements:
 //
 //   DTensor(local_tensor=tensor([...]), device_mesh=DeviceMesh(...), placements=(...))
 //   DTensorSpec(mesh=DeviceMesh(...), placements=(...), tensor_meta=TensorMeta(shape=...), ...)
-//   Spec((Shard(dim=0), Replicate()) on (8, 8)), and of late Spec(f32[8, 8](S(0)R))
+//   Spec((Shard(dim=0), Replicate()) on (8, 8)), or, in newer versions, Spec(f32[8, 8](S(0)R))
 //   placements=(...), and placements alone
 //
-// Members that say nothing about the layout are skipped, whatever stands in them: elements of a
-// tensor may fill pages.
+// Members that do not describe the layout are skipped, whatever they hold: a tensor's elements may
+// fill pages.
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct dtensor_reader {
 
 // ---- values that are passed over ----
 
-// The quote that ends a string; NULL where none does.
+// The quote that ends a string; NULL without one.
 static const char *string_end(const char *at) {
   const char *end = at + 1;
   while (*end && *end != *at) end += *end == '\\' && end[1] ? 2 : 1;
@@ -42,7 +42,7 @@ static tsr_status skip_value(tsr_cursor *cursor) {
     const char c = *cursor->at;
     if (c == '\'' || c == '"') {
       const char *end = string_end(cursor->at);
-      if (!end) return tsr_cursor_expected(cursor, "a string with an end");
+      if (!end) return tsr_cursor_expected(cursor, "a closing quote");
       cursor->at = end;
     } else if (strchr("([{", c)) {
       depth++;
@@ -94,7 +94,7 @@ static tsr_status read_mesh(dtensor_reader *in) {
   const char *start = in->cursor.at;
   TSR_TRY(skip_value(&in->cursor));
   if (!in->with_mesh) return NULL;
-  if (in->found.mesh) return tsr_fail(SYNTAX, "two meshes, wanted one");
+  if (in->found.mesh) return tsr_fail(SYNTAX, "a second mesh, expected one");
   char *text = strndup(start, (size_t)(in->cursor.at - start));
   if (!text) return tsr_fail(NO_MEMORY, "text of a mesh");
   tsr_cursor mesh = in->cursor;
@@ -128,8 +128,8 @@ static tsr_status read_meta(dtensor_reader *in) {
 
 static tsr_status check_ordered(const tsr_placements *placements, int64_t axis, int64_t dim) {
   if (axis < 0 || axis >= placements->count)
-    return tsr_fail(SYNTAX, "mesh dimension %lld in an order of shards of %d placements",
-                    (long long)axis, placements->count);
+    return tsr_fail(SYNTAX, "the order of shards has mesh dimension %lld, expected 0 to %d",
+                    (long long)axis, placements->count - 1);
   const tsr_placement *at = &placements->items[axis];
   const bool shard = at->kind == TSR_PLACEMENT_SHARD || at->kind == TSR_PLACEMENT_STRIDED_SHARD;
   if (shard && at->dim == dim) return NULL;
@@ -209,7 +209,7 @@ static tsr_status read_members(dtensor_reader *in) {
 
 // ---- Spec(...) ----
 
-// "unknown shape" stands where PyTorch does not know it.
+// "unknown shape" if PyTorch does not know it.
 static tsr_status read_known_shape(dtensor_reader *in) {
   if (!tsr_cursor_take_word(&in->cursor, "unknown")) return read_own_shape(in);
   return tsr_cursor_take_word(&in->cursor, "shape") ? NULL
@@ -241,7 +241,7 @@ static tsr_status read_spec(dtensor_reader *in) {
   } else {
     TSR_TRY(read_placements(in));
     if (!tsr_cursor_take_word(&in->cursor, "on"))
-      return tsr_cursor_expected(&in->cursor, "on and a shape");
+      return tsr_cursor_expected(&in->cursor, "\"on\" and a shape");
     TSR_TRY(read_known_shape(in));
   }
   return tsr_cursor_expect(&in->cursor, ')');

@@ -1,10 +1,10 @@
-// Normal form. A stage of one shard cuts nothing, whatever its kind, and goes; parts of axes with
-// one member go; neighbours that continue one another become one part.
+// Normal form: drops stages of one shard and sub-axes of one member, and joins neighbours that
+// continue each other.
 //
 // Two even stages in a row are *not* one: cutting 10 rows in 2 and then in 4 gives chunks of 2, 2,
 // 1 and 0 rows, cutting them in 8 gives five chunks of 2. Two cyclic stages with the same block are
-// one: dealing blocks to a players, and each player's blocks to b, is dealing them to a * b players
-// where the second number is the major one.
+// one: dealing blocks to a players, and each player's blocks to b, deals them to a * b players,
+// with b as the major number.
 #include "spec/normal.h"
 
 #include <assert.h>
@@ -58,7 +58,7 @@ static void add_stage(tsr_normal_dim *normal, const tsr_bound_stage *stage) {
   added->count = normal->part_count - added->first;
 }
 
-// Whether the last two stages deal blocks of one size.
+// Whether the last two stages are cyclic with one block size.
 static bool deals_twice(const tsr_normal_dim *normal) {
   if (normal->stage_count < 2) return false;
   const tsr_stage *last = normal->stages[normal->stage_count - 1].cut;
@@ -67,7 +67,7 @@ static bool deals_twice(const tsr_normal_dim *normal) {
          last->block == previous->block;
 }
 
-// The parts of the last stage move in front of those of the one before, which they join.
+// Moves the sub-axes of the last stage in front of those of the stage before, and joins both.
 static void merge_last_stages(tsr_normal_dim *normal) {
   const tsr_normal_stage last = normal->stages[--normal->stage_count];
   tsr_normal_stage *previous = &normal->stages[normal->stage_count - 1];

@@ -1,4 +1,4 @@
-// The normal form of one dimension: what is left of its stages when all that cuts nothing is gone.
+// The normal form of one dimension: its stages without axes and stages that cut nothing.
 #ifndef TESSERA_SPEC_NORMAL_H
 #define TESSERA_SPEC_NORMAL_H
 
@@ -6,13 +6,13 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 
-// Parts of two or more members that do not overlap multiply to the number of devices at most, so
-// there are never as many as a size has bits.
+// Disjoint sub-axes of two or more members multiply to at most the number of devices, so there are
+// fewer of them than a size has bits.
 enum { TSR_MAX_PARTS = 64 };
 
 typedef struct tsr_normal_stage {
   const tsr_stage *cut;
-  int first, count;  // its parts
+  int first, count;  // its sub-axes
 } tsr_normal_stage;
 
 typedef struct tsr_normal_dim {
@@ -22,9 +22,9 @@ typedef struct tsr_normal_dim {
 } tsr_normal_dim;
 
 void tsr_normal_dim_init(tsr_normal_dim *normal, const tsr_sharding_dim *dim);
-// Parts of size 1 dropped, parts that continue one another joined. Gives the new count.
+// Drops sub-axes of size 1 and joins those that continue each other. Gives the new count.
 int tsr_parts_join(tsr_sub_axis *parts, int count);
-// A set: the same after sorting by axis and place. `out_parts` has room for TSR_MAX_PARTS.
+// The same for a set, which is sorted by axis and position first. `out_parts` holds TSR_MAX_PARTS.
 int tsr_parts_normal_set(const tsr_sub_axis *parts, int count, tsr_sub_axis *out_parts);
 
 #endif

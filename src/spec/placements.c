@@ -1,7 +1,7 @@
-// PyTorch's placements as text: what repr() and str() print and what users write.
+// PyTorch's placements as text: as repr() and str() print them and as users write them.
 //
-// What is printed, PyTorch's own constructors take: [Shard(dim=0), Replicate(), Partial('sum')].
-// Only an order of shards has no words there; it is printed as PyTorch's specs do: S(0)[1]S(0)[0].
+// Printing gives what PyTorch's constructors accept: [Shard(dim=0), Replicate(), Partial('sum')].
+// They have no order of shards, which is printed as PyTorch's specs do: S(0)[1]S(0)[0].
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -15,7 +15,7 @@
 
 // ---- one placement ----
 
-// An integer argument, with its name before it or not. `other` is a second name, or NULL.
+// An integer argument, with or without its name. `other` is a second name, or NULL.
 static tsr_status parse_number(tsr_cursor *cursor, const char *name, const char *other, int64_t low,
                                int64_t high, int64_t *out_value) {
   if (tsr_cursor_take_word(cursor, name) || (other && tsr_cursor_take_word(cursor, other)))
@@ -67,7 +67,7 @@ static tsr_status find_reduction(const char *word, size_t length, tsr_reduction 
     *out = (tsr_reduction)i;
     return NULL;
   }
-  return tsr_fail(UNSUPPORTED, "partial results that combine by \"%.*s\", wanted sum, max or min",
+  return tsr_fail(UNSUPPORTED, "partial results combine by \"%.*s\", expected sum, max or min",
                   (int)(length < 20 ? length : 20), word);
 }
 
@@ -95,7 +95,7 @@ static tsr_status parse_partial(tsr_cursor *cursor, tsr_placement *out) {
 static tsr_status refuse_masked(tsr_cursor *cursor, tsr_placement *out) {
   (void)out;
   TSR_TRY(tsr_cursor_expect(cursor, '('));
-  return tsr_fail(UNSUPPORTED, "masked partial results have no equal here");
+  return tsr_fail(UNSUPPORTED, "masked partial results are not supported");
 }
 
 static const struct {
@@ -148,7 +148,7 @@ static tsr_status parse_list(tsr_cursor *cursor, tsr_placements *out) {
 
 // ---- a row: S(0)[1]S(0)[0]R ----
 
-// The longest word that stands here: nothing parts the words of a row, so that RS(0) are two.
+// The longest word here. Nothing separates the words of a row: RS(0) is two.
 static int find_row_word(const char *at) {
   int found = -1;
   size_t longest = 0;
@@ -172,9 +172,11 @@ static tsr_status parse_row_word(tsr_cursor *cursor, tsr_placement *out) {
   int64_t order = 0;
   TSR_TRY(tsr_cursor_int(cursor, &order));
   if (order < 0 || order >= TSR_MAX_AXES)
-    return tsr_fail(SYNTAX, "shard order %lld, wanted 0 to %d", (long long)order, TSR_MAX_AXES - 1);
+    return tsr_fail(SYNTAX, "shard order %lld, expected 0 to %d", (long long)order,
+                    TSR_MAX_AXES - 1);
   if (out->kind != TSR_PLACEMENT_SHARD && out->kind != TSR_PLACEMENT_STRIDED_SHARD)
-    return tsr_fail(SYNTAX, "shard order %lld of a placement that is no shard", (long long)order);
+    return tsr_fail(SYNTAX, "shard order %lld of a placement that is not a shard",
+                    (long long)order);
   out->order = (int)order + 1;
   return tsr_cursor_expect(cursor, ']');
 }
@@ -187,7 +189,7 @@ static tsr_status parse_row(tsr_cursor *cursor, tsr_placements *out) {
   return NULL;
 }
 
-// What may stand in the brackets of a partial result. P('x'), P(None) and P() are JAX's.
+// The text allowed in the brackets of a partial result. P('x'), P(None) and P() are JAX's.
 static bool is_reduction(const char *text, size_t length) {
   static const char *const all[] = {"sum", "avg", "product", "min", "max", "band", "bor", "bxor"};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -195,7 +197,7 @@ static bool is_reduction(const char *text, size_t length) {
   return false;
 }
 
-// Up to the bracket that closes the one before `at`; that of a mask has a shape inside.
+// The length up to the closing bracket; a mask has a shape inside.
 static size_t bracket_length(const char *at) {
   const size_t first = strcspn(at, "()");
   if (at[first] != '(') return first;
@@ -203,7 +205,7 @@ static size_t bracket_length(const char *at) {
   return at[inner] ? inner + 1 + strcspn(at + inner + 1, ")") : inner;
 }
 
-// Passes over a word of a row; `brackets` says whether one had any, which names of axes never have.
+// Skips a word of a row. Sets `brackets` if it has brackets, which names of axes never have.
 static bool skip_row_word(tsr_cursor *cursor, bool *brackets) {
   const int word = find_row_word(cursor->at);
   if (word < 0) return false;
@@ -249,14 +251,14 @@ static bool cuts_same_dim(const tsr_placements *p, int a, int b) {
          (second->kind == TSR_PLACEMENT_SHARD || second->kind == TSR_PLACEMENT_STRIDED_SHARD);
 }
 
-// The shards on the dimension of shard `index`: they are numbered from 0 on, all or none.
+// The shards of one dimension must be numbered from 0 on, all or none.
 static tsr_status check_order(const tsr_placements *p, int index) {
   uint32_t seen = 0;
   int count = 0;
   for (int i = 0; i < p->count; i++) {
     if (!cuts_same_dim(p, index, i)) continue;
     if (p->items[i].kind == TSR_PLACEMENT_STRIDED_SHARD)
-      return tsr_fail(UNSUPPORTED, "a strided shard of dimension %d beside an order of its shards",
+      return tsr_fail(UNSUPPORTED, "dimension %d has a strided shard and an order of shards",
                       p->items[i].dim);
     if (p->items[i].order) seen |= UINT32_C(1) << (p->items[i].order - 1);
     count++;

@@ -1,4 +1,5 @@
-// One dimension under PyTorch's rule and under ours.
+// One dimension cut by PyTorch's rule and by ours: the order that split factors give, the pieces of
+// chunks side by side, and the comparison of both rules on every device.
 #include "spec/placements.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static void insert_part(tsr_nest *nest, int at, const tsr_torch_cut *cut) {
   nest->count++;
 }
 
-// The place behind `factor` pieces; -1 if no place is.
+// The position after cuts into `factor` pieces; -1 if there is none.
 static int find_place(const tsr_nest *nest, int64_t factor) {
   int64_t pieces = 1;
   for (int i = 0; i < nest->count; i++) {
@@ -44,7 +45,7 @@ static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, co
   tsr_status status = tsr_text_check(&wanted);
   if (!status)
     status = tsr_fail(NOT_EXPRESSIBLE,
-                      "dimension %d: split_factor %lld of axis \"%s\" names no order of cuts, "
+                      "dimension %d: split_factor %lld of axis \"%s\" gives no order of cuts, "
                       "wanted 1%s",
                       dim, (long long)cut->factor, tsr_mesh_axis_at(mesh, cut->axis)->name,
                       tsr_text_string(&wanted));
@@ -52,7 +53,7 @@ static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, co
   return status;
 }
 
-// The text said the order: every cut has a place.
+// The text gives the order.
 static void follow_order(const tsr_torch_cuts *cuts, tsr_nest *nest) {
   nest->count = cuts->count;
   for (int i = 0; i < cuts->count; i++) {
@@ -62,8 +63,8 @@ static void follow_order(const tsr_torch_cuts *cuts, tsr_nest *nest) {
   }
 }
 
-// From the last axis to the first: what an axis finds there comes later in the mesh, so that its
-// factor counts just the pieces that were cut before it.
+// From the last axis to the first: axes already placed come later in the mesh, so a factor counts
+// exactly the pieces cut before its axis.
 tsr_status tsr_torch_cuts_order(const tsr_torch_cuts *cuts, const tsr_mesh *mesh, int dim,
                                 tsr_nest *out_nest) {
   tsr_nest nest = {0};
@@ -82,8 +83,8 @@ tsr_status tsr_torch_cuts_order(const tsr_torch_cuts *cuts, const tsr_mesh *mesh
 
 // ---- the order in which chunks side by side nest ----
 
-// The dimension from major to minor as slots, filled by a part of an axis or open (axis -1). The
-// last one stands for all that is finer, and is never filled up.
+// The dimension from major to minor as slots, each filled by a sub-axis or open (axis -1). The last
+// slot is open and has no size.
 typedef struct slots {
   int count;
   tsr_sub_axis at[TSR_MAX_NEST];
@@ -100,8 +101,7 @@ static int next_open(const slots *s, int at) {
   return at;
 }
 
-// Makes the open slot `at` at most `size` large, the rest following it. False if that leaves a
-// fraction of either.
+// Limits the open slot `at` to `size`; the rest follows it. False if neither divides the other.
 static bool fit_slot(slots *s, int at, int64_t size) {
   tsr_sub_axis *slot = &s->at[at];
   if (at == s->count - 1) {
@@ -115,7 +115,7 @@ static bool fit_slot(slots *s, int at, int64_t size) {
   return true;
 }
 
-// Goes past `factor` pieces of open room, then fills as much as the axis is large.
+// Skips open slots of `factor` pieces, then fills open slots of the size of the axis.
 static bool fill_slots(slots *s, const tsr_torch_cut *cut) {
   int at = 0;
   for (int64_t left = cut->size > 1 ? cut->factor : 1; left > 1; left /= s->at[at++].size) {
@@ -152,7 +152,7 @@ typedef struct index_run {
   int64_t start, length;
 } index_run;
 
-// What a device holds of the dimension: runs in the order in which they lie in its memory.
+// The indices that a device holds, as runs in memory order.
 typedef struct held_runs {
   int64_t total;
   int count;
@@ -173,7 +173,7 @@ static void append_run(held_runs *to, int64_t start, int64_t length) {
   to->total += length;
 }
 
-// Copies elements [start, start + length) of a holding. Calls with one walk go upward.
+// Copies elements [start, start + length). Calls with one walk go upward.
 static void copy_elements(holding_walk *from, int64_t start, int64_t length, held_runs *to) {
   while (length > 0) {
     const index_run *at = &from->from->runs[from->at];
@@ -190,7 +190,7 @@ static void copy_elements(holding_walk *from, int64_t start, int64_t length, hel
   }
 }
 
-// Chunk `index` of `count` of the elements [start, start + length) of a holding.
+// Copies chunk `index` of `count` of the elements [start, start + length).
 static void copy_chunk(holding_walk *from, int64_t start, int64_t length, int64_t count,
                        int64_t index, held_runs *to) {
   const int64_t chunk = ceil_div(length, count), skipped = tsr_least(index * chunk, length);
@@ -249,7 +249,7 @@ static tsr_status report(const comparison *c, const int64_t *coords, index_run t
                   (long long)(ours.start + ours.length));
 }
 
-// What PyTorch has on a device: its first run, and whether there are more.
+// PyTorch's first run on a device, and whether there are more.
 static index_run chunks_side_by_side(comparison *c, const int64_t *coords, bool *out_more) {
   c->now = (held_runs){0, 0, c->now.runs};
   if (c->size) append_run(&c->now, 0, c->size);

@@ -1,4 +1,4 @@
-// Between placements, one per mesh axis, and specs, one entry per dimension.
+// Translates between placements, one per mesh axis, and specs, one entry per dimension.
 #include <string.h>
 
 #include "element/shape_internal.h"
@@ -29,7 +29,7 @@ static tsr_status check_rank(int rank, const tsr_shape *shape) {
   if (!shape) return NULL;
   TSR_TRY(tsr_shape_check(shape));
   if (shape->rank == rank) return NULL;
-  return tsr_fail(BAD_ARGUMENT, "a shape of rank %d for placements of rank %d", shape->rank, rank);
+  return tsr_fail(BAD_ARGUMENT, "the shape has rank %d, expected %d", shape->rank, rank);
 }
 
 static tsr_status read_shard(placements_reader *r, int axis, const tsr_placement *placement) {
@@ -43,7 +43,7 @@ static tsr_status read_shard(placements_reader *r, int axis, const tsr_placement
   const bool strided = placement->kind == TSR_PLACEMENT_STRIDED_SHARD;
   const int64_t size = tsr_mesh_axis_at(r->mesh, axis)->size;
   tsr_torch_cuts *cuts = &r->dims[dim];
-  // On one device the cut in `factor` is undone at once.
+  // On one device the factor has no effect.
   cuts->at[cuts->count++] = (tsr_torch_cut){
       axis, size, strided && size > 1 ? placement->split_factor : 1, placement->order};
   return NULL;
@@ -51,7 +51,7 @@ static tsr_status read_shard(placements_reader *r, int axis, const tsr_placement
 
 static tsr_status read_partial(placements_reader *r, int axis, const tsr_placement *placement) {
   if (r->unreduced_count && r->reduction != placement->reduction)
-    return tsr_fail(NOT_EXPRESSIBLE, "partial results that combine in two ways");
+    return tsr_fail(NOT_EXPRESSIBLE, "partial results combine in two ways, expected one");
   r->reduction = placement->reduction;
   r->unreduced[r->unreduced_count++] = axis;
   return NULL;
@@ -89,7 +89,7 @@ static bool is_strided(const tsr_torch_cuts *cuts) {
   return false;
 }
 
-// A lone strided shard that comes out even deals blocks round robin.
+// A single strided shard that divides the size is a cyclic cut.
 static int64_t cyclic_block(const placements_reader *r, int dim) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   if (cuts->count != 1 || !r->shape) return 0;
@@ -100,7 +100,7 @@ static int64_t cyclic_block(const placements_reader *r, int dim) {
 
 static void flatten(tsr_nest *nest) { memset(nest->stage, 0, sizeof nest->stage); }
 
-// Flat where a size is known for which that is the same.
+// Makes the nest flat if that is the same for the given size.
 static tsr_status flatten_if_same(const placements_reader *r, int dim, tsr_nest *nest) {
   tsr_nest flat = *nest;
   if (!r->shape) return NULL;
@@ -113,11 +113,11 @@ static tsr_status flatten_if_same(const placements_reader *r, int dim, tsr_nest 
   return NULL;
 }
 
-// The stages of chunks side by side, where they are stages.
+// Chunks side by side as stages, if they are any.
 static tsr_status choose_side_by_side(const placements_reader *r, int dim, tsr_nest *nest) {
   const tsr_torch_cuts *cuts = &r->dims[dim];
   if (!r->shape)
-    return tsr_fail(NOT_EXPRESSIBLE, "what it holds depends on the size, which is not given");
+    return tsr_fail(NOT_EXPRESSIBLE, "the pieces depend on the size, which is not given");
   if (!tsr_torch_cuts_nest(cuts, nest))
     return tsr_fail(NOT_EXPRESSIBLE, "no later axes fill the gaps of the strided shard");
   tsr_nest flat = *nest;
@@ -199,7 +199,7 @@ static bool is_whole(const tsr_mesh *mesh, const tsr_sub_axis *part) {
 }
 
 static tsr_status fail_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\", but placements are for whole axes",
+  return tsr_fail(NOT_EXPRESSIBLE, "a sub-axis of \"%s\"; placements have whole axes only",
                   tsr_mesh_axis_at(mesh, part->axis)->name);
 }
 
@@ -208,7 +208,7 @@ static bool is_cyclic(const tsr_sharding_dim *dim) {
          dim->stages[0].axis_count == 1 && dim->stages[0].shards > 1;
 }
 
-// The even stages of a dimension, as parts.
+// The even stages of a dimension, as sub-axes.
 static tsr_status read_nest(const tsr_sharding *sharding, int dim, tsr_nest *nest) {
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
   const tsr_sharding_dim *at = tsr_sharding_dim_at(sharding, dim);
@@ -216,7 +216,8 @@ static tsr_status read_nest(const tsr_sharding *sharding, int dim, tsr_nest *nes
   for (int s = 0; s < at->stage_count; s++) {
     const tsr_bound_stage *stage = &at->stages[s];
     if (stage->kind != TSR_STAGE_EVEN && stage->shards > 1)
-      return tsr_fail(NOT_EXPRESSIBLE, "dimension %d is not cut evenly, as PyTorch does", dim);
+      return tsr_fail(NOT_EXPRESSIBLE, "dimension %d is not cut evenly; PyTorch has even cuts only",
+                      dim);
     for (int i = 0; i < stage->axis_count; i++) {
       if (!is_whole(mesh, &stage->axes[i])) return fail_sub_axis(mesh, &stage->axes[i]);
       nest->stage[nest->count] = s;
@@ -226,7 +227,7 @@ static tsr_status read_nest(const tsr_sharding *sharding, int dim, tsr_nest *nes
   return NULL;
 }
 
-// The factor of a part: what lies above it and belongs to axes that PyTorch comes to later.
+// The split factor of a sub-axis: the pieces above it of axes later in the mesh.
 static int64_t factor_of(const tsr_nest *nest, int part) {
   int64_t factor = 1;
   for (int i = 0; i < part && nest->parts[part].size > 1; i++)
@@ -234,7 +235,7 @@ static int64_t factor_of(const tsr_nest *nest, int part) {
   return factor;
 }
 
-// Stages of one axis each are PyTorch's own rule, in whatever order: the factors say it.
+// Stages of one axis each are PyTorch's own rule in any order, which the factors give.
 static bool holds_for_every_size(const tsr_nest *nest) {
   int last_stage = -1;
   for (int i = 0; i < nest->count; i++) {
@@ -250,8 +251,8 @@ static tsr_status check_nest(const tsr_mesh *mesh, int dim, const tsr_shape *sha
   if (holds_for_every_size(nest)) return NULL;
   if (!shape)
     return tsr_fail(NOT_EXPRESSIBLE,
-                    "dimension %d: PyTorch cuts axis by axis, which is the same only for some "
-                    "sizes, and none is given",
+                    "dimension %d: PyTorch cuts axis by axis, which agrees only for some "
+                    "sizes, and no size is given",
                     dim);
   tsr_nest order = *nest;
   for (int i = 0; i < order.count; i++) order.stage[i] = i;
@@ -277,7 +278,7 @@ static tsr_status place_even(const tsr_sharding *sharding, int dim, const tsr_sh
   return NULL;
 }
 
-// Blocks dealt round robin, if as many to every shard, are a strided shard.
+// A cyclic cut with equally many blocks per shard is a strided shard.
 static tsr_status place_cyclic(const tsr_sharding *sharding, int dim, const tsr_shape *shape,
                                tsr_placements *out) {
   const tsr_bound_stage *stage = &tsr_sharding_dim_at(sharding, dim)->stages[0];
@@ -287,8 +288,8 @@ static tsr_status place_cyclic(const tsr_sharding *sharding, int dim, const tsr_
   const bool overflow = __builtin_mul_overflow(stage->shards, stage->cut->block, &round);
   if (!shape || overflow || shape->dims[dim] % round || !shape->dims[dim])
     return tsr_fail(NOT_EXPRESSIBLE,
-                    "dimension %d: blocks dealt in turn are a strided shard only for sizes that "
-                    "come out even",
+                    "dimension %d: a cyclic cut is a strided shard only if its blocks divide "
+                    "the size",
                     dim);
   return place_shard(out, stage->axes[0].axis, dim, shape->dims[dim] / round);
 }
@@ -311,7 +312,7 @@ tsr_status tsr_placements_from_sharding(const tsr_sharding *sharding, int rank,
   tsr_placements placements = {.count = tsr_mesh_axis_count(tsr_sharding_mesh(sharding))};
   TSR_TRY(check_rank(rank, shape));
   if (rank < tsr_sharding_dim_count(sharding))
-    return tsr_fail(RANK_TOO_SMALL, "a spec of %d dimensions for a tensor of rank %d",
+    return tsr_fail(RANK_TOO_SMALL, "the spec has %d dimensions, the tensor %d",
                     tsr_sharding_dim_count(sharding), rank);
   for (int dim = 0; dim < rank; dim++) {
     const bool cyclic = is_cyclic(tsr_sharding_dim_at(sharding, dim));

@@ -1,7 +1,7 @@
 // Binding turns names into axis indices once, so that everything after it is arithmetic.
 //
-// A sharding is one block: its dimensions, their stages, the parts of axes they name, and for each
-// part its digit of a mesh position.
+// A sharding is one block: its dimensions, their stages, their sub-axes, and the digit of a mesh
+// position for each sub-axis.
 #include "spec/sharding.h"
 
 #include <stdatomic.h>
@@ -14,20 +14,20 @@
 #include "spec/spec.h"
 #include "tessera/engine/sharding.h"
 
-typedef struct part_list {
+typedef struct sub_axis_list {
   int count;
   const tsr_sub_axis *parts;
-} part_list;
+} sub_axis_list;
 
 struct tsr_sharding {
   atomic_int refs;
   int dim_count, part_count;
   const tsr_mesh *mesh;
   const tsr_spec *spec;
-  part_list unreduced, reduced, replicated;
+  sub_axis_list unreduced, reduced, replicated;
   const tsr_sub_axis *parts;  // of all stages and sets
   const tsr_digit *digits;    // of the same
-  tsr_sharding_dim dims[];    // then stages, parts, digits
+  tsr_sharding_dim dims[];    // then stages, sub-axes, digits
 };
 
 // ---- checks, in JAX's order ----
@@ -116,16 +116,17 @@ static const tsr_axis *not_explicit(const tsr_mesh *mesh, const tsr_axis_ref *re
 }
 
 static tsr_status check_sets(const tsr_mesh *mesh, const tsr_spec_desc *desc, bool strict_types) {
-  const bool ask =
+  const bool check_types =
       strict_types || has_type(mesh, TSR_AXIS_EXPLICIT) || has_type(mesh, TSR_AXIS_MANUAL);
   TSR_TRY_NOTE(check_known(mesh, desc->unreduced, desc->unreduced_count), "unreduced");
-  const tsr_axis *wrong = ask ? not_explicit(mesh, desc->unreduced, desc->unreduced_count) : NULL;
+  const tsr_axis *wrong =
+      check_types ? not_explicit(mesh, desc->unreduced, desc->unreduced_count) : NULL;
   if (wrong)
     return tsr_fail(UNREDUCED_NEEDS_EXPLICIT_AXIS,
                     "axis \"%s\" is unreduced, so it must be explicit; it is %s", wrong->name,
                     tsr_axis_type_name(wrong->type));
   TSR_TRY_NOTE(check_known(mesh, desc->reduced, desc->reduced_count), "reduced");
-  wrong = ask ? not_explicit(mesh, desc->reduced, desc->reduced_count) : NULL;
+  wrong = check_types ? not_explicit(mesh, desc->reduced, desc->reduced_count) : NULL;
   if (wrong)
     return tsr_fail(REDUCED_NEEDS_EXPLICIT_AXIS,
                     "axis \"%s\" is reduced, so it must be explicit; it is %s", wrong->name,
@@ -149,7 +150,7 @@ static tsr_status check_independent(const tsr_mesh *mesh, const tsr_sub_axis *pa
   return NULL;
 }
 
-// What a cut says of its number of shards must hold on this mesh.
+// The number of shards that a cut needs must be the one on this mesh.
 static tsr_status check_cut(const tsr_bound_stage *stage) {
   const tsr_stage *cut = stage->cut;
   if (cut->kind == TSR_STAGE_SIZES && cut->count != stage->shards)
@@ -165,7 +166,7 @@ static tsr_status check_cut(const tsr_bound_stage *stage) {
 
 // ---- filling the block ----
 
-// Where the next stage, part and digit go.
+// Where the next stage, sub-axis and digit go.
 typedef struct bind_cursor {
   const tsr_mesh *mesh;
   tsr_bound_stage *stage;
@@ -183,8 +184,8 @@ static tsr_status bind_refs(bind_cursor *at, const tsr_axis_ref *refs, int count
 }
 
 static tsr_status bind_set(bind_cursor *at, const tsr_axis_ref *refs, int count,
-                           part_list *out_set) {
-  *out_set = (part_list){count, at->part};
+                           sub_axis_list *out_set) {
+  *out_set = (sub_axis_list){count, at->part};
   return bind_refs(at, refs, count);
 }
 
@@ -288,21 +289,21 @@ const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int di
   return dim < sharding->dim_count ? &sharding->dims[dim] : &uncut;
 }
 
-static const tsr_sub_axis *give(const part_list *list, int *out_count) {
+static const tsr_sub_axis *list_of(const sub_axis_list *list, int *out_count) {
   *out_count = list->count;
   return list->parts;
 }
 
 const tsr_sub_axis *tsr_sharding_unreduced(const tsr_sharding *sharding, int *out_count) {
-  return give(&sharding->unreduced, out_count);
+  return list_of(&sharding->unreduced, out_count);
 }
 
 const tsr_sub_axis *tsr_sharding_reduced(const tsr_sharding *sharding, int *out_count) {
-  return give(&sharding->reduced, out_count);
+  return list_of(&sharding->reduced, out_count);
 }
 
 const tsr_sub_axis *tsr_sharding_replicated(const tsr_sharding *sharding, int *out_count) {
-  return give(&sharding->replicated, out_count);
+  return list_of(&sharding->replicated, out_count);
 }
 
 const tsr_digit *tsr_sharding_stage_digits(const tsr_sharding *sharding, int dim, int stage) {
@@ -349,7 +350,7 @@ bool tsr_sharding_is_fully_replicated(const tsr_sharding *sharding) {
 
 uint32_t tsr_sharding_replicated_axes(const tsr_sharding *sharding) {
   uint32_t used = 0;
-  // The set "replicated" comes last and says of axes just that.
+  // The set "replicated" comes last.
   const int count = sharding->part_count - sharding->replicated.count;
   for (int i = 0; i < count; i++) used |= UINT32_C(1) << sharding->parts[i].axis;
   return ((UINT32_C(1) << tsr_mesh_axis_count(sharding->mesh)) - 1) & ~used;

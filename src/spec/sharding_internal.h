@@ -12,9 +12,8 @@
 #include "tessera/mesh.h"
 #include "tessera/status.h"
 
-// tsr_mesh_groups over parts of axes, major to minor, which must be independent: every member's
-// index is the number that its digits make. Fails with bad_sub_axis where parts are not of this
-// mesh or do not fit together.
+// tsr_mesh_groups over independent sub-axes, major to minor: the index of a member is the number
+// that its digits make. Fails with bad_sub_axis if they are not of this mesh or not independent.
 TSR_MUST_USE tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts,
                                             int part_count, tsr_groups *out_groups);
 
@@ -23,17 +22,17 @@ const tsr_sub_axis *tsr_sharding_unreduced(const tsr_sharding *sharding, int *ou
 const tsr_sub_axis *tsr_sharding_reduced(const tsr_sharding *sharding, int *out_count);
 const tsr_sub_axis *tsr_sharding_replicated(const tsr_sharding *sharding, int *out_count);
 
-// Which chunk of a dimension's stage a mesh position holds: the mixed radix of its coordinates.
+// The shard of a dimension's stage that a mesh position holds: its coordinates in mixed radix.
 int64_t tsr_sharding_stage_index(const tsr_sharding *sharding, int dim, int stage,
                                  int64_t position);
-// One device, or no cut with more than one shard; never with unreduced axes.
+// True with one device, or if nothing is cut into several shards; false with unreduced axes.
 bool tsr_sharding_is_fully_replicated(const tsr_sharding *sharding);
-// Mesh axes in no entry and in neither set, as bits by axis index.
+// Mesh axes in no entry and in no set but replicated, as bits by axis index.
 uint32_t tsr_sharding_replicated_axes(const tsr_sharding *sharding);
 
-// Normal form: axes of one member and stages of one shard dropped, neighbouring sub-axes that
-// continue one another joined, cyclic stages with the same block merged, sets sorted in mesh order.
-// The map is the same for every size.
+// Normal form: drops axes of one member and stages of one shard, joins neighbouring sub-axes that
+// continue each other, merges cyclic stages of the same block, sorts sets in mesh order. Every
+// device holds the same for every size.
 TSR_MUST_USE tsr_status tsr_sharding_normalise(const tsr_sharding *sharding,
                                                tsr_sharding **out_sharding);
 // The same mesh and the same spec.

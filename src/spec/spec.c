@@ -1,8 +1,7 @@
-// A spec is one block: the description, its arrays, and each name once. One free undoes it, and a
-// plain spec of rank 2 takes about 270 bytes, so that 100,000 of them are ordinary.
+// A spec is one block: the description, its arrays, and each name once. One free releases it. A
+// plain spec of rank 2 takes about 270 bytes, so 100,000 of them are fine.
 //
-// The block is laid out by one function that runs twice: first without memory, to learn its size,
-// then to fill it.
+// One function lays out the block and runs twice: first without memory, to measure, then to fill.
 #include "spec/spec.h"
 
 #include <stdatomic.h>
@@ -91,7 +90,7 @@ typedef struct packer {
   unsigned char *base;  // NULL while measuring
   size_t used;
   const name_table *table;
-  const char *names;  // where their copies will be
+  const char *names;  // of their copies
 } packer;
 
 static void *take(packer *to, size_t count, size_t size) {

@@ -1,17 +1,17 @@
-// What the files of this room share about specs.
+// Specs, for the files of this room.
 #ifndef TESSERA_SPEC_SPEC_H
 #define TESSERA_SPEC_SPEC_H
 
 #include "tessera/engine/kernels.h"
 #include "tessera/spec.h"
 
-// Axes, parts and set members of one spec together: far beyond any mesh, and small enough that
-// comparing each with each costs nothing to speak of.
+// Axes, parts and set members of one spec together: far beyond any mesh, and few enough to compare
+// all pairs.
 enum { TSR_SPEC_MAX_NAMES = 4096 };
 
-// Everything about a spec that can be wrong without a mesh.
+// Checks all that needs no mesh.
 TSR_MUST_USE tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc);
-// Whether two stages cut alike, whatever their axes.
+// Whether two stages have the same cut; axes are not compared.
 bool tsr_stage_cut_equal(const tsr_stage *a, const tsr_stage *b);
 // Whether a stage names no axis: an empty group, or a group of one None.
 bool tsr_stage_is_empty(const tsr_stage *stage);

@@ -1,6 +1,6 @@
-// Parts arrive in order, so each list is flat: a dimension owns the next `stage_count` stages, a
-// stage the next `axis_count` axes. Pointers between them are set once, at the end, when the lists
-// no longer move.
+// Elements arrive in order, so each list is flat: a dimension owns the next `stage_count` stages, a
+// stage the next `axis_count` axes. Pointers between them are set at the end, when the lists no
+// longer move.
 #include "spec/spec_builder.h"
 
 #include <assert.h>
@@ -10,10 +10,10 @@
 
 static tsr_status append(tsr_spec_list *list, const void *item, size_t item_size) {
   if (list->count == list->capacity) {
-    if (list->capacity > INT_MAX / 2) return tsr_fail(TOO_LARGE, "a spec of too many parts");
+    if (list->capacity > INT_MAX / 2) return tsr_fail(TOO_LARGE, "the spec is too large");
     const int capacity = list->capacity ? list->capacity * 2 : 8;
     void *items = realloc(list->items, (size_t)capacity * item_size);
-    if (!items) return tsr_fail(NO_MEMORY, "a spec of %d parts", capacity);
+    if (!items) return tsr_fail(NO_MEMORY, "a spec of %d elements", capacity);
     list->items = items;
     list->capacity = capacity;
   }

@@ -1,5 +1,5 @@
-// A spec under construction, in the order a text names its parts. All parsers write to one of
-// these; what it has seen is turned into a spec, and checked, by tsr_spec_builder_finish.
+// A spec under construction, in the order of its text. All parsers fill a builder;
+// tsr_spec_builder_finish makes the spec and checks it.
 #ifndef TESSERA_SPEC_SPEC_BUILDER_H
 #define TESSERA_SPEC_SPEC_BUILDER_H
 
@@ -13,7 +13,7 @@ typedef enum tsr_spec_set {
   TSR_SET_COUNT
 } tsr_spec_set;
 
-// A list that grows; the builder keeps one per kind of part.
+// A growing list; the builder has one for each kind of element.
 typedef struct tsr_spec_list {
   void *items;
   int count, capacity;
@@ -29,24 +29,24 @@ typedef struct tsr_spec_builder {
 #define TSR_SPEC_BUILDER_EMPTY \
   { .mesh_name = NULL }
 
-// A new dimension, uncut and closed; a new even stage in the last dimension; an axis, a size or a
-// part in the last stage.
+// Add a dimension, uncut and closed; an even stage to the last dimension; an axis, a size or a part
+// to the last stage.
 TSR_MUST_USE tsr_status tsr_spec_builder_dim(tsr_spec_builder *builder);
 TSR_MUST_USE tsr_status tsr_spec_builder_stage(tsr_spec_builder *builder);
 TSR_MUST_USE tsr_status tsr_spec_builder_axis(tsr_spec_builder *builder, const tsr_axis_ref *ref);
 TSR_MUST_USE tsr_status tsr_spec_builder_size(tsr_spec_builder *builder, int64_t size);
 TSR_MUST_USE tsr_status tsr_spec_builder_part(tsr_spec_builder *builder, const tsr_part *part);
-// A stage of another spec with all it holds; or only its cut, for the last stage.
+// Copy a stage of another spec; or only its cut, into the last stage.
 TSR_MUST_USE tsr_status tsr_spec_builder_copy_stage(tsr_spec_builder *builder,
                                                     const tsr_stage *stage);
 TSR_MUST_USE tsr_status tsr_spec_builder_copy_cut(tsr_spec_builder *builder,
                                                   const tsr_stage *stage);
 TSR_MUST_USE tsr_status tsr_spec_builder_member(tsr_spec_builder *builder, tsr_spec_set set,
                                                 const tsr_axis_ref *ref);
-// A copy of a name that lives as long as the builder, which does not copy names by itself.
+// Copies a name for the builder's lifetime. The builder copies no names itself.
 TSR_MUST_USE tsr_status tsr_spec_builder_name(tsr_spec_builder *builder, const char *bytes,
                                               size_t length, const char **out_name);
-// What was added last, to set its flags; there must be one.
+// The last one added, to set its flags. There must be one.
 tsr_spec_dim *tsr_spec_builder_last_dim(tsr_spec_builder *builder);
 tsr_stage *tsr_spec_builder_last_stage(tsr_spec_builder *builder);
 

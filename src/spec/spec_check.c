@@ -1,5 +1,5 @@
-// What can be wrong with a spec before any mesh is known. The sets are checked in JAX's order, so
-// that of several faults the same one is reported.
+// Checks of a spec that need no mesh. The sets are checked in JAX's order, so that of several
+// faults the same one is reported.
 #include "base/room.h"
 #include "spec/axis_ref.h"
 #include "spec/spec.h"
@@ -22,10 +22,13 @@ static tsr_status check_ref(const tsr_axis_ref *ref) {
 
 static tsr_status check_sizes(const tsr_stage *stage) {
   int64_t sum = 0;
-  for (int64_t i = 0; i < stage->count; i++)
-    if (stage->sizes[i] < 0 || __builtin_add_overflow(sum, stage->sizes[i], &sum))
-      return tsr_fail(BAD_CUT, "size %lld of the cut is not a size, wanted 0 or more",
+  for (int64_t i = 0; i < stage->count; i++) {
+    if (stage->sizes[i] < 0)
+      return tsr_fail(BAD_CUT, "the cut has size %lld, expected 0 or more",
                       (long long)stage->sizes[i]);
+    if (__builtin_add_overflow(sum, stage->sizes[i], &sum))
+      return tsr_fail(BAD_CUT, "the sizes of the cut add up to more than 2^63-1");
+  }
   return NULL;
 }
 
@@ -96,7 +99,7 @@ static tsr_status check_dim(const tsr_spec_dim *dim, int64_t *names) {
   return NULL;
 }
 
-// A set of the spec and what to call it.
+// A set of the spec and its name in messages.
 typedef struct axis_set {
   const char *name;
   const tsr_axis_ref *refs;
@@ -115,7 +118,7 @@ static tsr_status check_set(const axis_set *set, int64_t *names) {
     for (int j = 0; j < i; j++)
       if (tsr_axis_ref_overlaps(&set->refs[i], &set->refs[j]) &&
           !tsr_axis_ref_equal(&set->refs[i], &set->refs[j]))
-        return tsr_fail(DUPLICATE_MESH_AXIS, "parts of axis \"%s\" overlap among the %s axes",
+        return tsr_fail(DUPLICATE_MESH_AXIS, "sub-axes of \"%s\" overlap among the %s axes",
                         set->refs[i].name, set->name);
   }
   return NULL;
@@ -152,7 +155,7 @@ static tsr_status check_entry(const tsr_spec_dim *dim, const axis_set sets[3], i
 tsr_status tsr_spec_desc_check(const tsr_spec_desc *desc) {
   TSR_TRY(tsr_list_check(desc->dims, desc->dim_count, "dimensions"));
   if (desc->reduction < TSR_REDUCE_SUM || desc->reduction >= TSR_SPEC_REDUCTION_COUNT)
-    return tsr_fail(BAD_ARGUMENT, "reduction %d is not one of specs, wanted sum, max or min",
+    return tsr_fail(BAD_ARGUMENT, "reduction %d is not one of sum, max and min",
                     (int)desc->reduction);
   const axis_set sets[3] = {{"unreduced", desc->unreduced, desc->unreduced_count},
                             {"reduced", desc->reduced, desc->reduced_count},

@@ -1,8 +1,7 @@
-// Correction: what is left of a wish when it meets a mesh and a tensor.
+// Correction: makes a spec fit a mesh and a tensor.
 //
-// A spec is written once for many tensors and meshes. Rather than refuse where it does not fit,
-// each entry is kept or dropped, and every change is recorded with its reason. Nothing is ever
-// moved to another dimension.
+// A spec is written once for many tensors and meshes. Each entry that does not fit is dropped, and
+// every change is recorded with its reason. Nothing moves to another dimension.
 #include "base/sized.h"
 #include "element/shape_internal.h"
 #include "spec/changes.h"
@@ -17,7 +16,7 @@
 #include "tessera/topology.h"
 #include "topology/topology_internal.h"
 
-// One correction under way.
+// The state of one correction.
 typedef struct correction {
   const tsr_mesh *mesh;
   const tsr_shape *shape;
@@ -33,7 +32,7 @@ static tsr_status change(correction *work, tsr_change what) {
 
 // ---- axes ----
 
-// What is wrong with an axis on this mesh, if anything; its number of members otherwise.
+// What is wrong with an axis on this mesh; else its number of members.
 static bool find_members(const correction *work, const tsr_axis_ref *ref, int64_t *out_members,
                          tsr_change *out_change) {
   const int axis = ref->name[0] ? tsr_mesh_axis_find(work->mesh, ref->name) : -1;
@@ -51,7 +50,7 @@ static bool find_members(const correction *work, const tsr_axis_ref *ref, int64_
   return true;
 }
 
-// A product that stops at the largest number, which divides no size but 0.
+// A product that saturates; the largest number divides no size but 0.
 static int64_t times(int64_t a, int64_t b) {
   int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
@@ -61,8 +60,8 @@ static int64_t times(int64_t a, int64_t b) {
 
 enum { ANY_SIZE = -1 };  // shards that differ in size
 
-// How many elements each shard of a stage has, when it divides `size`; ANY_SIZE if they differ.
-// False when the stage does not fit.
+// The size of each shard of a stage of `size` elements; ANY_SIZE if they differ. False if the stage
+// does not fit.
 static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool uneven,
                    int64_t *out_size) {
   int64_t sum = 0, local = 0;
@@ -98,7 +97,7 @@ static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool un
   return false;
 }
 
-// Whether all stages of an entry fit, and else why not.
+// Whether all stages of an entry fit, or why not.
 static bool entry_fits(const correction *work, const tsr_spec_dim *dim, int64_t size,
                        tsr_change *out_change) {
   int64_t product = 1, members = 0, local = size;
@@ -134,7 +133,7 @@ static tsr_status copy_entry(correction *work, const tsr_spec_dim *dim) {
   return NULL;
 }
 
-// Keeps those members of a plain group, major to minor, that the mesh has and that still divide.
+// Keeps the members of a plain group, major to minor, that the mesh has and that divide the size.
 static tsr_status keep_members(correction *work, const tsr_stage *group, int d, int64_t size) {
   int64_t product = 1;
   TSR_TRY(tsr_spec_builder_stage(&work->builder));
@@ -214,7 +213,7 @@ static tsr_status correct_entries(correction *work, const tsr_spec_desc *desc) {
   return NULL;
 }
 
-// No axis is left in any entry: then the entries go too.
+// Without an axis in any entry, the entries are dropped.
 static tsr_status drop_empty_entries(correction *work) {
   if (work->builder.axes.count) return NULL;
   work->builder.dims.count = 0;

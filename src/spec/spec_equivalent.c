@@ -1,11 +1,10 @@
-// Whether two shardings put the same pieces on the same devices, for tensors of any size.
+// Whether two shardings put the same shards on the same devices, for tensors of any size.
 //
-// Every stage numbers its shards by digits of the mesh position. Two lists of digits, perhaps of
-// different meshes, make the same number for every position exactly when they are equal once digits
-// of one member are dropped and neighbours that continue one another are joined: the first position
-// with a number other than 0 gives away the stride and weight of the lowest digit, the first at
-// which the count breaks off gives away its size, and so on upwards. So nothing walks over devices,
-// except to compare their order.
+// Every stage numbers its shards by digits of the mesh position. Drop digits of one member and join
+// neighbours that continue each other. Then two lists of digits, perhaps of different meshes, give
+// the same number for every position exactly if they are equal: the first position with a number
+// other than 0 shows the stride and weight of the lowest digit, the first break in counting shows
+// its size, and so on upwards. So devices are walked only to compare their order.
 #include "mesh/mesh_internal.h"
 #include "spec/normal.h"
 #include "spec/sharding.h"
@@ -61,7 +60,7 @@ static bool dims_equivalent(const tsr_sharding *a, const tsr_sharding *b, int di
   return true;
 }
 
-// Which of the partial results a position holds.
+// The partial result that a position holds.
 static number unreduced_number(const tsr_sharding *sharding) {
   int count = 0;
   tsr_sub_axis normal[TSR_MAX_PARTS];
@@ -69,7 +68,7 @@ static number unreduced_number(const tsr_sharding *sharding) {
   return number_of(tsr_sharding_mesh(sharding), normal, tsr_parts_normal_set(parts, count, normal));
 }
 
-// Which of the programs that share no view of the tensor a position runs.
+// The number of a position's manual coordinates: positions with different ones share no tensor.
 static number manual_number(const tsr_mesh *mesh) {
   number made = {0};
   for (int i = 0; i < tsr_mesh_axis_count(mesh); i++) {

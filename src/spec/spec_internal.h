@@ -1,5 +1,5 @@
-// Specs, for other rooms: from entries, in JSON and as JAX's debugger shows them, and constraints
-// as eformer and t5x have them. The rest is in tessera/spec.h.
+// Specs, for other rooms: from entries, as JSON, as JAX's debugger shows them, and the constraints
+// of eformer and t5x. The rest is in tessera/spec.h.
 #ifndef TESSERA_SPEC_SPEC_INTERNAL_H
 #define TESSERA_SPEC_SPEC_INTERNAL_H
 
@@ -22,30 +22,31 @@ TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int count, tsr_s
 
 uint64_t tsr_spec_hash(const tsr_spec *spec);
 
-// What JAX shows of a sharding's Shardy form when debugging: SdyArray([{'x', 'y'}, {?}, {}]).
+// As JAX's debug output shows Shardy: SdyArray([{'x', 'y'}, {?}, {}]).
 TSR_MUST_USE tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank, tsr_text *out);
 // The JSON form of the golden files: a list of null, "axis", ["a", "b"], {"unconstrained": true}.
-// Writing what has no such form gives the short text as one string; reading takes any form of text.
+// A spec without such a form is written as its short text. Reading accepts any notation as a
+// string.
 TSR_MUST_USE tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec);
 // The same with sets beside the entries, lists of names; NULL = none.
 TSR_MUST_USE tsr_status tsr_spec_from_json_sets(const tsr_json *entries, const tsr_json *unreduced,
                                                 const tsr_json *reduced, tsr_spec **out_spec);
 void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer);
 
-// The names of the axes used by any of the specs, in entries or sets, each once, first seen first:
-// get_names_from_partition_spec. Gives pointers into the specs, in a block to free().
+// The axes used by any of the specs, in entries or sets, each once, in order of first use:
+// get_names_from_partition_spec. The names point into the specs; the caller frees the list.
 TSR_MUST_USE tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int64_t spec_count,
                                             const char ***out_names, int *out_count);
 
 const char *tsr_change_text(tsr_change_kind kind);  // "axis not in the mesh"
 
-// eformer's with_sharding_constraint, the spec side: like tsr_spec_correct, but an empty spec or no
-// mesh means "leave alone" (`*out_spec` is NULL then).
+// The spec side of eformer's with_sharding_constraint: like tsr_spec_correct, but an empty spec or
+// no mesh means no constraint (`*out_spec` is NULL).
 TSR_MUST_USE tsr_status tsr_spec_constrain(const tsr_spec *spec, const tsr_mesh *mesh,
                                            const tsr_shape *shape,
                                            const tsr_correct_options *options, tsr_spec **out_spec,
                                            tsr_changes *out_changes);
-// t5x's with_sharding_constraint leaves its argument alone on CPU devices and without a mesh.
+// t5x's with_sharding_constraint does nothing on CPU devices and without a mesh.
 bool tsr_t5x_constraint_applies(const tsr_topology *topology);
 
 #endif

@@ -1,10 +1,10 @@
-// JAX's form: what Python prints for a PartitionSpec, and the ways people write one.
+// JAX's form: as Python prints a PartitionSpec, and as people write one.
 //
 //   P('data', None, ('fsdp', 'tp'), unreduced={'x'})
 //
-// Read are P and PartitionSpec with or without the modules before them, both kinds of quotes, lists
-// for tuples, UNCONSTRAINED with or without its class, and set, frozenset or braces. The mesh's
-// name has no place here and is left out: JAX keeps the mesh beside the spec.
+// The reader accepts P and PartitionSpec with or without modules, both kinds of quotes, lists for
+// tuples, UNCONSTRAINED with or without its class, and set, frozenset or braces. The mesh's name is
+// omitted: JAX keeps the mesh beside the spec.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -13,7 +13,7 @@
 
 // ---- characters ----
 
-// One character of UTF-8; gives its length, 0 when the bytes are none.
+// One character of UTF-8 and its length, 0 if it is invalid.
 static size_t decode(const char *text, uint32_t *out_character) {
   const size_t length = tsr_utf8_length(text, strnlen(text, 4));
   const unsigned char first = (unsigned char)text[0];
@@ -29,7 +29,7 @@ static void add_character(tsr_text *out, uint32_t c) {
 }
 
 // What Python's repr escapes beyond ASCII: controls, format characters, spaces and private use. It
-// also escapes what Unicode has not assigned yet, which changes from version to version; we do not.
+// also escapes unassigned characters, which change with each version of Unicode; we do not.
 static bool is_shown(uint32_t c) {
   // clang-format off
   static const struct { uint32_t first, last; } hidden[] = {
@@ -58,7 +58,7 @@ static tsr_status read_code(tsr_cursor *cursor, int digits, tsr_text *out) {
   cursor->at += 2;
   TSR_TRY(tsr_cursor_hex(cursor, digits, &c));
   if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
-    return tsr_cursor_fail(cursor, SYNTAX, "an escape that is no character");
+    return tsr_cursor_fail(cursor, SYNTAX, "the escape is not a character");
   add_character(out, c);
   return NULL;
 }
@@ -70,7 +70,7 @@ static tsr_status read_escape(tsr_cursor *cursor, tsr_text *out) {
   if (c == 'u') return read_code(cursor, 4, out);
   if (c == 'U') return read_code(cursor, 8, out);
   const char *known = c ? strchr(escapes, c) : NULL;
-  if (!known) return tsr_cursor_fail(cursor, SYNTAX, "an unknown escape");
+  if (!known) return tsr_cursor_fail(cursor, SYNTAX, "the escape is unknown");
   tsr_text_add_char(out, meant[known - escapes]);
   cursor->at += 2;
   return NULL;
@@ -103,7 +103,7 @@ static tsr_status read_member(jax_parser *in) {
   tsr_axis_ref ref = {"", 1, 0};
   const char next = tsr_cursor_peek(&in->cursor);
   if (next == '(' || next == '[')
-    return tsr_cursor_fail(&in->cursor, NESTED_TUPLE, "a group inside a group, wanted an axis");
+    return tsr_cursor_fail(&in->cursor, NESTED_TUPLE, "a group inside a group, expected an axis");
   if (string_follows(in))
     TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &ref.name));
   else if (skip_dotted(&in->cursor, "UNCONSTRAINED"))
@@ -113,7 +113,7 @@ static tsr_status read_member(jax_parser *in) {
   return tsr_spec_builder_axis(in->builder, &ref);
 }
 
-// Steps over the rest of a group whose only member is UNCONSTRAINED: it means that member.
+// Takes the rest of a group whose only member is UNCONSTRAINED, which means the member.
 static bool skip_sole_unconstrained(jax_parser *in, char close) {
   tsr_cursor ahead = in->cursor;
   if (!skip_dotted(&ahead, "UNCONSTRAINED")) return false;
@@ -175,7 +175,7 @@ static tsr_status read_set(jax_parser *in, tsr_spec_set set) {
   return tsr_cursor_expect(&in->cursor, ')');
 }
 
-// Steps over the name of a keyword argument.
+// Takes the name of a keyword argument.
 static bool keyword_follows(jax_parser *in, const char *name) {
   tsr_cursor ahead = in->cursor;
   if (!tsr_cursor_take_word(&ahead, name) || tsr_cursor_peek(&ahead) != '=') return false;
@@ -195,7 +195,7 @@ static tsr_status read_arguments(jax_parser *in) {
         return tsr_cursor_fail(&before, SYNTAX, "an entry after unreduced or reduced");
       TSR_TRY(read_entry(in));
     } else {
-      if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "a set given a second time");
+      if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "the set is given twice");
       seen[set] = true;
       TSR_TRY(read_set(in, (tsr_spec_set)set));
     }

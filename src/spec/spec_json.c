@@ -1,4 +1,4 @@
-// The JSON form of a spec: a list of entries, as the recorded answers of the peers have it.
+// The JSON form of a spec: a list of entries, as in the recorded answers of the peers.
 #include <string.h>
 
 #include "json/json.h"
@@ -151,7 +151,7 @@ void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_spec_write_short(desc, &text);
   tsr_json_write_string(writer, tsr_text_string(&text));
-  // A text cut short must not pass for the whole: the writer's text remembers the failure.
+  // A truncated text must not pass for the whole; the writer's text remembers the failure.
   if (text.failed) writer->out->failed = true;
   tsr_text_deinit(&text);
 }

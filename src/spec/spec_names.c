@@ -1,4 +1,4 @@
-// The axis names that occur in many specs, each once, in the order of their first occurrence.
+// The axis names of many specs, each once, in order of first use.
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 //
 //   #sdy.sharding<@mesh, [{"x", ?}, {}p1, {"y":(1)2}], replicated={"z"}, unreduced={"w"}>
 //
-// Read are also the bare <...> that stands in lists, and either order of the two sets. A mesh that
-// is written out in place (mesh<["x"=2]>) is refused: a spec knows its mesh by name only.
+// The reader also accepts the bare <...> of lists, and either order of the sets. It refuses a mesh
+// written in place (mesh<["x"=2]>): a spec knows its mesh by name only.
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -52,7 +52,7 @@ static tsr_status read_mesh(shardy_parser *in) {
   tsr_cursor *cursor = &in->cursor;
   if (tsr_cursor_take_word(cursor, "mesh"))
     return tsr_cursor_fail(cursor, UNSUPPORTED,
-                           "a mesh written out in place; name it, as in @mesh, and give it apart");
+                           "a mesh written in place; use its name, as in @mesh");
   TSR_TRY(tsr_cursor_expect(cursor, '@'));
   if (*cursor->at == '"')
     return tsr_read_name(cursor, read_escape, in->builder, &in->builder->mesh_name);
@@ -68,7 +68,7 @@ static tsr_status read_axis(shardy_parser *in, tsr_axis_ref *out_ref) {
   if (tsr_cursor_peek(&in->cursor) != '"')
     return tsr_cursor_expected(&in->cursor, "an axis in quotes");
   TSR_TRY(tsr_read_name(&in->cursor, read_escape, in->builder, &out_ref->name));
-  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "an axis without a name");
+  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "the axis has no name");
   return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
@@ -92,7 +92,7 @@ static tsr_status read_priority(shardy_parser *in) {
   const char first = *cursor->at, second = first ? cursor->at[1] : '\0';
   if (first < '0' || first > '9') return tsr_cursor_expected(cursor, "a priority");
   if (first == '0' && second >= '0' && second <= '9')
-    return tsr_cursor_fail(cursor, SYNTAX, "a priority with a leading zero");
+    return tsr_cursor_fail(cursor, SYNTAX, "the priority has a leading zero");
   return tsr_read_priority(cursor, tsr_spec_builder_last_dim(in->builder));
 }
 
@@ -133,7 +133,7 @@ static tsr_status read_sets(shardy_parser *in) {
                     : tsr_cursor_take_word(&in->cursor, "unreduced") ? TSR_SET_UNREDUCED
                                                                      : -1;
     if (set < 0) return tsr_cursor_expected(&in->cursor, "replicated or unreduced");
-    if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "a set given a second time");
+    if (seen[set]) return tsr_cursor_fail(&before, SYNTAX, "the set is given twice");
     seen[set] = true;
     TSR_TRY(read_set(in, (tsr_spec_set)set));
   }
@@ -231,7 +231,7 @@ tsr_status tsr_spec_write_shardy(const tsr_spec_desc *desc, tsr_text *out) {
   return NULL;
 }
 
-// ---- what JAX shows of it when debugging ----
+// ---- JAX's debug form ----
 
 static void write_debug_dim(const tsr_spec_dim *dim, tsr_text *out) {
   const tsr_stage *stage = dim->stages;

@@ -1,4 +1,4 @@
-// The short form: our own notation, which has a word for everything a spec can say.
+// The short form: our own notation, which can express every spec.
 //
 //   spec   = ( "()" | entry { "," entry } ) [ "|" { field } ]
 //   entry  = ( "?" | stage { ";" stage } [ "+?" ] ) [ "@" number ]
@@ -13,7 +13,7 @@
 //   name   = letters, digits, "_", "-", "." and what is not ASCII, no digit first; or anything
 //            in double quotes
 //
-// Names are read as a mesh has them, and printed in quotes unless they are plain words.
+// Names are those of mesh axes, printed in quotes unless they are plain words.
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
@@ -53,7 +53,7 @@ tsr_status tsr_read_name(tsr_cursor *cursor, tsr_escape_fn *escape, tsr_spec_bui
   return status;
 }
 
-// A name, plain or quoted; `*out_plain` tells which.
+// A name, plain or quoted.
 static tsr_status read_name(short_parser *in, const char *what, const char **out_name,
                             bool *out_plain) {
   *out_plain = tsr_cursor_peek(&in->cursor) != '"';
@@ -77,8 +77,8 @@ tsr_status tsr_read_sub_axis(tsr_cursor *cursor, tsr_axis_ref *ref) {
   TSR_TRY(tsr_cursor_count(cursor, "the size of a sub-axis", &ref->size));
   if (ref->pre < 1 || ref->size < 1)
     return tsr_cursor_fail(&before, BAD_SUB_AXIS,
-                           "sub-axis (%lld)%lld, wanted numbers of 1 or more", (long long)ref->pre,
-                           (long long)ref->size);
+                           "sub-axis (%lld)%lld, expected numbers of 1 or more",
+                           (long long)ref->pre, (long long)ref->size);
   return NULL;
 }
 
@@ -89,7 +89,7 @@ static tsr_status read_axis(short_parser *in, tsr_axis_ref *out_ref) {
     *out_ref = (tsr_axis_ref){"", 1, 0};
     return NULL;
   }
-  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "an axis without a name");
+  if (!out_ref->name[0]) return tsr_cursor_fail(&in->cursor, SYNTAX, "the axis has no name");
   return tsr_read_sub_axis(&in->cursor, out_ref);
 }
 
@@ -179,7 +179,7 @@ tsr_status tsr_read_priority(tsr_cursor *cursor, tsr_spec_dim *dim) {
   int64_t priority = 0;
   TSR_TRY(tsr_cursor_count(cursor, "a priority", &priority));
   if (priority > INT_MAX)
-    return tsr_cursor_fail(&before, TOO_LARGE, "a priority above %d", INT_MAX);
+    return tsr_cursor_fail(&before, TOO_LARGE, "the priority is above %d", INT_MAX);
   dim->has_priority = true;
   dim->priority = (int)priority;
   return NULL;
@@ -188,7 +188,7 @@ tsr_status tsr_read_priority(tsr_cursor *cursor, tsr_spec_dim *dim) {
 static tsr_status read_body(short_parser *in) {
   if (tsr_cursor_take(&in->cursor, '(')) return tsr_cursor_expect(&in->cursor, ')');
   if (!tsr_cursor_peek(&in->cursor))
-    return tsr_cursor_fail(&in->cursor, SYNTAX, "an empty text; the empty spec is written ()");
+    return tsr_cursor_fail(&in->cursor, SYNTAX, "the text is empty; the empty spec is written ()");
   do {
     TSR_TRY(read_entry(in));
   } while (tsr_cursor_take(&in->cursor, ','));
@@ -229,7 +229,7 @@ static tsr_status read_fields(short_parser *in) {
     while (field < FIELDS && !tsr_cursor_take_word(cursor, names[field])) field++;
     if (field == FIELDS)
       return tsr_cursor_expected(cursor, "unreduced, reduced, replicated or mesh");
-    if (seen[field]) return tsr_cursor_fail(&before, SYNTAX, "\"%s\" a second time", names[field]);
+    if (seen[field]) return tsr_cursor_fail(&before, SYNTAX, "\"%s\" is given twice", names[field]);
     seen[field] = true;
     TSR_TRY(tsr_cursor_expect(cursor, '='));
     if (field == MESH)

@@ -1,4 +1,4 @@
-// Which notation a text is in, and the doors to all of them.
+// Chooses the notation of a text by how it begins, and calls its reader or writer.
 #include "base/text_internal.h"
 #include "spec/forms.h"
 #include "spec/notation_internal.h"
@@ -6,7 +6,7 @@
 
 static tsr_status read_text(const char *text, tsr_spec_form form, tsr_spec_builder *builder) {
   if (form == TSR_FORM_ANY && tsr_dtensor_looks_like(text))
-    return tsr_fail(SYNTAX, "PyTorch's placements name no axes: to read them, a mesh is needed");
+    return tsr_fail(SYNTAX, "PyTorch's placements name no axes; reading them needs a mesh");
   if (form == TSR_FORM_ANY)
     form = tsr_spec_looks_jax(text)      ? TSR_FORM_JAX
            : tsr_spec_looks_shardy(text) ? TSR_FORM_SHARDY
@@ -38,7 +38,7 @@ static tsr_status read_entries(const char *const *entries, int count, tsr_spec_b
 }
 
 tsr_status tsr_spec_of(const char *const *entries, int count, tsr_spec **out_spec) {
-  if (count < 0) return tsr_fail(BAD_ARGUMENT, "a negative number of dimensions");
+  if (count < 0) return tsr_fail(BAD_ARGUMENT, "%d dimensions, expected 0 or more", count);
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
   tsr_status status = read_entries(entries, count, &builder);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
@@ -46,13 +46,13 @@ tsr_status tsr_spec_of(const char *const *entries, int count, tsr_spec **out_spe
   return status;
 }
 
-const char *tsr_spec_not_plain(const tsr_spec_desc *desc, bool parts) {
+const char *tsr_spec_not_plain(const tsr_spec_desc *desc, bool sub_axes) {
   for (int d = 0; d < desc->dim_count; d++) {
     const tsr_spec_dim *dim = &desc->dims[d];
     if (dim->stage_count > 1) return "nested stages";
     if (dim->stage_count == 0) continue;
     if (dim->stages[0].kind != TSR_STAGE_EVEN) return "cuts other than even ones";
-    for (int i = 0; !parts && i < dim->stages[0].axis_count; i++)
+    for (int i = 0; !sub_axes && i < dim->stages[0].axis_count; i++)
       if (dim->stages[0].axes[i].size) return "sub-axes";
   }
   return NULL;

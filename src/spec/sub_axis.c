@@ -1,3 +1,5 @@
+// Sub-axes bound to a mesh: their digits, which of them continue each other, and the groups of
+// devices along them.
 #include "spec/sub_axis.h"
 
 #include <assert.h>
@@ -56,12 +58,13 @@ bool tsr_sub_axis_independent(const tsr_sub_axis *a, const tsr_sub_axis *b) {
 static tsr_status check_part(const tsr_mesh *mesh, const tsr_sub_axis *part) {
   const int axes = tsr_mesh_axis_count(mesh);
   if (part->axis < 0 || part->axis >= axes)
-    return tsr_fail(BAD_SUB_AXIS, "a part of axis %d of a mesh with %d", part->axis, axes);
+    return tsr_fail(BAD_SUB_AXIS, "a sub-axis of axis %d, but the mesh has %d axes", part->axis,
+                    axes);
   const tsr_axis *axis = tsr_mesh_axis_at(mesh, part->axis);
   const bool sane = part->pre >= 1 && part->size >= 1 && part->pre <= axis->size &&
                     part->size <= axis->size / part->pre;
   if (!sane || axis->size % (part->pre * part->size) != 0)
-    return tsr_fail(BAD_SUB_AXIS, "(%lld)%lld is no part of axis \"%s\" of size %lld",
+    return tsr_fail(BAD_SUB_AXIS, "(%lld)%lld is not a sub-axis of \"%s\" of size %lld",
                     (long long)part->pre, (long long)part->size, axis->name, (long long)axis->size);
   return NULL;
 }
@@ -80,7 +83,7 @@ tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts, 
     TSR_TRY(check_part(mesh, &parts[i]));
     for (int j = 0; j < i; j++)
       if (overlap(&parts[i], &parts[j]) || !tsr_sub_axis_independent(&parts[i], &parts[j]))
-        return tsr_fail(BAD_SUB_AXIS, "parts (%lld)%lld and (%lld)%lld of axis \"%s\" overlap",
+        return tsr_fail(BAD_SUB_AXIS, "sub-axes (%lld)%lld and (%lld)%lld of axis \"%s\" overlap",
                         (long long)parts[j].pre, (long long)parts[j].size, (long long)parts[i].pre,
                         (long long)parts[i].size, tsr_mesh_axis_at(mesh, parts[i].axis)->name);
     if (parts[i].size == 1) continue;

@@ -70,7 +70,7 @@ static void print_devices(const int32_t *devices, int64_t count, tsr_text *out) 
   }
 }
 
-// `<=[sizes]T(order)`: the digits by falling stride, and at which of them each digit stands.
+// `<=[sizes]T(order)`: the digits by falling stride, and the position of each digit among them.
 static void print_digits(const tsr_digits *digits, tsr_text *out) {
   int64_t sizes[TSR_MAX_DIGITS] = {1}, order[TSR_MAX_DIGITS];
   for (int i = 0; i < digits->count; i++) {
@@ -116,7 +116,7 @@ static void print_tiles(const tsr_tiles *tiles, tsr_text *out) {
   print_subgroups(tiles, out);
 }
 
-// One entry stands without braces of its own.
+// A single entry has no braces of its own.
 static void print_metadata(const tsr_tiling *tiling, tsr_text *out) {
   if (!tiling->metadata_count) return;
   const bool list = tiling->metadata_count > 1;

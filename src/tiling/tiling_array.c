@@ -1,4 +1,4 @@
-// The device array in XLA's text: [2,1,4] and then <=[2,4]T(1,0), or a list.
+// Reads the device array of XLA's text: [2,1,4] and then <=[2,4]T(1,0), or a list.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ static tsr_status parse_dims(tsr_cursor *cursor, char close, int64_t least, int6
       return tsr_fail(TOO_LARGE, "more than %d dimensions in a device array", TSR_MAX_TILE_DIMS);
     TSR_TRY(tsr_cursor_int(cursor, &dims[*count]));
     if (dims[*count] < least || dims[*count] > INT32_MAX)
-      return tsr_fail(SYNTAX, "%lld in a device array, wanted %lld to %d", (long long)dims[*count],
-                      (long long)least, INT32_MAX);
+      return tsr_fail(SYNTAX, "%lld in a device array, expected %lld to %d",
+                      (long long)dims[*count], (long long)least, INT32_MAX);
     ++*count;
   } while (tsr_cursor_take(cursor, ','));
   return tsr_cursor_expect(cursor, close);
@@ -31,11 +31,11 @@ static tsr_status count_devices(const int64_t *dims, int dim_count, int64_t *out
 
 static tsr_status check_permutation(const int64_t *order, int order_count, int count) {
   if (order_count != count)
-    return tsr_fail(SYNTAX, "T() names %d of %d dimensions", order_count, count);
+    return tsr_fail(SYNTAX, "T() names %d dimensions, expected %d", order_count, count);
   uint64_t seen = 0;
   for (int i = 0; i < count; i++) {
     if (order[i] >= count || (seen >> order[i] & 1))
-      return tsr_fail(SYNTAX, "T() has %lld, wanted each of 0 to %d once", (long long)order[i],
+      return tsr_fail(SYNTAX, "T() has %lld, expected each of 0 to %d once", (long long)order[i],
                       count - 1);
     seen |= UINT64_C(1) << order[i];
   }
@@ -57,7 +57,7 @@ tsr_status tsr_tiles_parse_iota(tsr_cursor *cursor, tsr_tiles *tiles) {
   int64_t devices = 0, stride = 1;
   TSR_TRY(count_devices(sizes, count, &devices));
   if (devices != tiles->device_count)
-    return tsr_fail(SYNTAX, "tiles for %lld devices, but %lld are counted",
+    return tsr_fail(SYNTAX, "tiles for %lld devices, but the array counts %lld",
                     (long long)tiles->device_count, (long long)devices);
   for (int i = count; i-- > 0; stride *= sizes[i]) strides[i] = stride;
   for (int i = 0; i < count; i++)
@@ -65,7 +65,7 @@ tsr_status tsr_tiles_parse_iota(tsr_cursor *cursor, tsr_tiles *tiles) {
   return NULL;
 }
 
-// A list that grows as it is read, for its length is a promise of the text.
+// The list grows as it is read, since the text may claim any length.
 static tsr_status add_device(tsr_tiles *tiles, size_t count, size_t *capacity, int64_t device) {
   if (count == *capacity) {
     const size_t grown = *capacity ? 2 * *capacity : 16;
@@ -97,14 +97,15 @@ tsr_status tsr_tiles_parse_list(tsr_cursor *cursor, tsr_tiles *tiles) {
     int64_t device = 0;
     TSR_TRY(tsr_cursor_int(cursor, &device));
     if (device < 0 || device > INT32_MAX)
-      return tsr_fail(SYNTAX, "device %lld, wanted 0 to %d", (long long)device, INT32_MAX);
+      return tsr_fail(SYNTAX, "device %lld, expected 0 to %d", (long long)device, INT32_MAX);
     TSR_TRY(add_device(tiles, count++, &capacity, device));
   } while (tsr_cursor_take(cursor, ','));
   if ((int64_t)count != tiles->device_count)
     return tsr_fail(SYNTAX, "tiles for %lld devices, but %zu are listed",
                     (long long)tiles->device_count, count);
   if (count == 1)
-    return tsr_fail(SYNTAX, "a list of one device, wanted {maximal device=%d}", tiles->devices[0]);
+    return tsr_fail(SYNTAX, "a list of one device, expected {maximal device=%d}",
+                    tiles->devices[0]);
   return check_distinct(tiles->devices, count);
 }
 

@@ -1,5 +1,6 @@
-// From shardings, which name mesh axes, to tilings, which number devices: what JAX's NamedSharding
-// gives XLA. An entry of a spec is a list of parts of axes, and each part is a digit of a position.
+// From shardings, which name mesh axes, to tilings, which number devices, as JAX's NamedSharding
+// does for XLA. An entry of a spec is a list of sub-axes, and each sub-axis is a digit of a
+// position.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ const char *const tsr_reduction_entries[] = {
     [TSR_REDUCE_MIN] = "op_type=\"sdy::reduction_op\" op_name=\"MIN\"",
 };
 
-// The parts that cut dimension `dim`. Only one even stage is a tile dimension.
+// The sub-axes that cut dimension `dim`. A tile dimension is one even stage.
 static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_part_list *parts,
                            int64_t *out_ways) {
   const tsr_sharding_dim *at = tsr_sharding_dim_at(sharding, dim);
@@ -29,7 +30,7 @@ static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_part_list 
     const tsr_bound_stage *stage = &at->stages[s];
     if (stage->shards == 1) continue;
     if (stage->kind != TSR_STAGE_EVEN)
-      return tsr_fail(NOT_EXPRESSIBLE, "dimension %d is not cut evenly, which XLA has no word for",
+      return tsr_fail(NOT_EXPRESSIBLE, "dimension %d is not cut evenly; XLA has even cuts only",
                       dim);
     if (*out_ways > 1)
       return tsr_fail(NOT_EXPRESSIBLE,
@@ -42,7 +43,7 @@ static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_part_list 
   return NULL;
 }
 
-// The least part among `used` that lies at or after `pre` on `axis`, or NULL.
+// The first sub-axis among `used` at or after `pre` on `axis`, or NULL.
 static const tsr_sub_axis *next_used(const tsr_part_list *used, int axis, int64_t pre) {
   const tsr_sub_axis *best = NULL;
   for (int i = 0; i < used->count; i++) {
@@ -52,7 +53,7 @@ static const tsr_sub_axis *next_used(const tsr_part_list *used, int axis, int64_
   return best;
 }
 
-// What `used` leaves of an axis, major to minor.
+// The sub-axes of an axis that `used` does not cover, major to minor.
 static void find_rest(const tsr_mesh *mesh, int axis, const tsr_part_list *used,
                       tsr_part_list *rest) {
   const int64_t whole = tsr_mesh_axis_at(mesh, axis)->size;
@@ -70,8 +71,8 @@ static int compare_parts(const void *a, const void *b) {
   return (x->pre > y->pre) - (x->pre < y->pre);
 }
 
-// The three subgroups, in mesh order: what is unreduced, and what is left, which is manual on
-// manual axes.
+// The three subgroups, in mesh order: unreduced sub-axes, and the rest, which is manual on manual
+// axes and replicated on others.
 static void find_subgroups(const tsr_sharding *sharding, const tsr_part_list *cuts,
                            tsr_part_list out[TSR_SUBGROUP_COUNT]) {
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
@@ -137,7 +138,7 @@ tsr_status tsr_tiling_fill(tsr_tiling *tiling, const tsr_sharding *sharding, int
   if (rank > TSR_MAX_RANK)
     return tsr_fail(TOO_LARGE, "rank %d, wanted at most %d", rank, TSR_MAX_RANK);
   if (rank < tsr_sharding_dim_count(sharding))
-    return tsr_fail(RANK_TOO_SMALL, "a spec of %d dimensions for a tensor of rank %d",
+    return tsr_fail(RANK_TOO_SMALL, "the spec has %d dimensions, the tensor %d",
                     tsr_sharding_dim_count(sharding), rank);
   TSR_TRY(tsr_tiles_from_sharding(sharding, rank, &tiling->tiles));
   TSR_TRY(tsr_tiles_normalise(&tiling->tiles, &tiling->kind));

@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/compat/hlo.h beside what is public.
+// Tilings, for other rooms and tests.
 #ifndef TESSERA_TILING_TILING_INTERNAL_H
 #define TESSERA_TILING_TILING_INTERNAL_H
 
@@ -17,7 +17,7 @@ typedef enum tsr_tiling_kind {
   TSR_TILING_TUPLE        // {{...}, {...}}
 } tsr_tiling_kind;
 
-// What a trailing subgroup dimension of a tiling means.
+// The kind of a trailing subgroup dimension.
 typedef enum tsr_subgroup {
   TSR_SUBGROUP_REPLICATED,
   TSR_SUBGROUP_MANUAL,
@@ -26,7 +26,7 @@ typedef enum tsr_subgroup {
 
 tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
 tsr_tiling_kind tsr_tiling_kind_of(const tsr_tiling *tiling);
-// As values: a list of devices equals the counted form of the same; metadata does not matter.
+// Compares values: a list equals its counted form, and metadata is ignored.
 bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b);
 // Elements of a tuple; 0 for other kinds.
 int tsr_tiling_element_count(const tsr_tiling *tiling);

@@ -1,10 +1,9 @@
-// XLA's newer text of a sharding, over a mesh with names: Shardy's notation with the mesh spelled
-// out.
+// Reads XLA's newer text of a sharding over a named mesh: Shardy's notation with the mesh in it.
 //
 //   {mesh['x'=2,'y'=4], [{'x'}, {'y':(1)2, ?}], unreduced={'y':(2)2}}
 //
-// It is read as the tiling that it means, so print gives that: the names are lost, and so are open
-// dimensions. A mesh whose device_ids are not 0, 1, 2, ... only renumbers the devices of the tiles.
+// The result is a plain tiling, so printing it loses names and open dimensions. device_ids other
+// than 0, 1, 2, ... renumber the devices of the tiles.
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +36,7 @@ static tsr_status parse_name(tsr_cursor *cursor, named_tiling *n, const char **o
   return tsr_spec_builder_name(&n->builder, start, length, out_name);
 }
 
-// Axes are explicit, which lets them be unreduced, until the text calls them manual.
+// Axes are explicit, so that they may be unreduced, unless the text makes them manual.
 static tsr_status parse_axes(tsr_cursor *cursor, named_tiling *n) {
   TSR_TRY(tsr_cursor_expect(cursor, '['));
   do {
@@ -91,14 +90,16 @@ static tsr_status parse_ref(tsr_cursor *cursor, named_tiling *n, tsr_axis_ref *o
   TSR_TRY(tsr_cursor_expect(cursor, ')'));
   TSR_TRY(tsr_cursor_int(cursor, &out->size));
   if (out->pre < 1 || out->size < 1)
-    return tsr_fail(BAD_SUB_AXIS, "sub-axis '%s':(%lld)%lld, wanted positive numbers", out->name,
-                    (long long)out->pre, (long long)out->size);
+    return tsr_fail(BAD_SUB_AXIS, "sub-axis '%s':(%lld)%lld, expected numbers of 1 or more",
+                    out->name, (long long)out->pre, (long long)out->size);
   return NULL;
 }
 
-// Manual axes are noted in the mesh; that they are used for nothing else, by the spec.
+// Marks the axis manual in the mesh, and replicated in the spec so that nothing else uses it.
 static tsr_status add_manual(named_tiling *n, const tsr_axis_ref *ref) {
-  if (ref->size) return tsr_fail(UNSUPPORTED, "only a part of axis \"%s\" is manual", ref->name);
+  if (ref->size)
+    return tsr_fail(UNSUPPORTED, "a sub-axis of \"%s\" is manual, expected the whole axis",
+                    ref->name);
   for (int i = 0; i < n->axis_count; i++)
     if (!strcmp(n->axes[i].name, ref->name)) n->axes[i].type = TSR_AXIS_MANUAL;
   return tsr_spec_builder_member(&n->builder, TSR_SET_REPLICATED, ref);
@@ -171,8 +172,8 @@ static bool take_reduction(tsr_cursor *cursor, tsr_reduction *out) {
 // unreduced, unreduced={'x'}, unreduced=max{'x'} or unreduced=max.
 static tsr_status parse_unreduced(tsr_cursor *cursor, named_tiling *n) {
   if (!tsr_cursor_take(cursor, '=')) return add_all(n, add_unreduced);
-  const bool told = take_reduction(cursor, &n->builder.reduction);
-  if (told && tsr_cursor_peek(cursor) != '{') return add_all(n, add_unreduced);
+  const bool named_reduction = take_reduction(cursor, &n->builder.reduction);
+  if (named_reduction && tsr_cursor_peek(cursor) != '{') return add_all(n, add_unreduced);
   return parse_set(cursor, n, add_unreduced);
 }
 
@@ -209,8 +210,8 @@ static tsr_status parse_named(tsr_cursor *cursor, named_tiling *n) {
 
 // ---- what it means ----
 
-// Renumbers the devices of `tiles`, which are positions of the mesh, by `ids`. If these are
-// counted, so are the tiles where they can be.
+// Renumbers the devices of `tiles`, which are mesh positions, by `ids`. Counted ids give counted
+// tiles if possible.
 static tsr_status renumber(tsr_tiles *tiles, const tsr_tiles *ids) {
   if (!ids->dim_count) return NULL;
   int32_t *devices = NULL;

@@ -1,5 +1,5 @@
-// Metadata is carried, not understood: it is read field by field only to give it back in the order
-// and the escapes that XLA prints.
+// Metadata is kept, not interpreted. Its fields are parsed only to print them in XLA's order and
+// with XLA's escapes.
 #include "tiling/tiling_metadata.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ static tsr_status parse_integers(tsr_cursor *cursor, tsr_text *out) {
   return NULL;
 }
 
-// Ends a value that began at `before`. XLA leaves out empty ones, so then nothing stays.
+// Ends a value that began at `before`, or removes it if it is empty, as XLA does.
 static void close_value(tsr_text *out, size_t before, char end) {
   if (out->failed) return;
   if (out->length == before)
@@ -102,7 +102,7 @@ static void close_value(tsr_text *out, size_t before, char end) {
     tsr_text_add_char(out, end);
 }
 
-// Writes `name=value`, or nothing where XLA would not print the value.
+// Writes `name=value`, or nothing if XLA would not print the value.
 static tsr_status parse_value(tsr_cursor *cursor, size_t field, tsr_text *out) {
   int64_t integer = 0;
   size_t before = 0;
@@ -142,7 +142,7 @@ static tsr_status parse_fields(tsr_cursor *cursor, tsr_text texts[FIELD_COUNT]) 
   while (!tsr_cursor_take(cursor, '}')) {
     size_t field = 0;
     TSR_TRY(find_field(cursor, &field));
-    if (seen[field]) return tsr_fail(SYNTAX, "metadata has %s twice", fields[field].name);
+    if (seen[field]) return tsr_fail(SYNTAX, "%s is given twice", fields[field].name);
     seen[field] = true;
     TSR_TRY(tsr_cursor_expect(cursor, '='));
     TSR_TRY(parse_value(cursor, field, &texts[field]));

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/cursor.h"
 
-// What follows `metadata=`: one entry in braces, or a list of such in braces. Each entry becomes
-// its text as XLA prints it (fixed order of fields, zeros and empty strings left out), in `memory`.
+// Reads after `metadata=` one entry in braces, or a list of entries in braces. Each becomes its
+// text as XLA prints it, in `memory`: fields in fixed order, zeros and empty strings omitted.
 TSR_MUST_USE tsr_status tsr_metadata_parse(tsr_cursor *cursor, tsr_arena *memory,
                                            const char ***out_entries, int *out_count);
 

@@ -1,8 +1,8 @@
-// XLA's text of a sharding: words and attributes in braces, in any order.
+// Reads XLA's text of a sharding: words and attributes in braces, in any order.
 //
-// What the text says is first collected in a draft and judged when the closing brace is
-// reached: XLA's own parser takes many texts that mean nothing ({replicated manual}, repeated
-// devices, sizes that do not match); those are refused here.
+// The text is first collected in a draft and checked at the closing brace. XLA's own parser accepts
+// many meaningless texts ({replicated manual}, repeated devices, sizes that do not match); these
+// fail here.
 #include "tiling/tiling.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ static tsr_status parse_last_dims(tsr_cursor *cursor, tiling_draft *d, int unuse
 
 static tsr_status parse_kind(tsr_cursor *cursor, tiling_draft *d, int kind) {
   (void)cursor;
-  if (d->has_kind) return tsr_fail(SYNTAX, "a sharding of two kinds");
+  if (d->has_kind) return tsr_fail(SYNTAX, "the sharding has two kinds");
   d->has_kind = true;
   d->tiling->kind = (tsr_tiling_kind)kind;
   return NULL;
@@ -92,7 +92,7 @@ static tsr_status parse_device(tsr_cursor *cursor, tiling_draft *d, int unused) 
 }
 
 static tsr_status parse_group(tsr_cursor *cursor, tiling_draft *d, int group) {
-  if (d->tiling->group) return tsr_fail(SYNTAX, "a sharding in two shard groups");
+  if (d->tiling->group) return tsr_fail(SYNTAX, "the sharding is in two shard groups");
   d->tiling->group = (tsr_shard_group)group;
   return tsr_cursor_int(cursor, &d->tiling->group_id);
 }
@@ -105,7 +105,7 @@ static tsr_status parse_metadata(tsr_cursor *cursor, tiling_draft *d, int unused
   return tsr_metadata_parse(cursor, &tiling->memory, &tiling->metadata, &tiling->metadata_count);
 }
 
-// The whole of a sharding over a named mesh, of which this is the first word.
+// A sharding over a named mesh, after its first word.
 static tsr_status parse_mesh(tsr_cursor *cursor, tiling_draft *d, int kind) {
   TSR_TRY(parse_kind(cursor, d, kind));
   TSR_TRY(tsr_tiling_parse_mesh(cursor, d->tiling));
@@ -150,31 +150,31 @@ static tsr_status parse_word(tsr_cursor *cursor, tiling_draft *d) {
 
 // ---- one sharding, and tuples of them ----
 
-static tsr_status judge(tiling_draft *d) {
+static tsr_status check_draft(tiling_draft *d) {
   tsr_tiling *tiling = d->tiling;
   tsr_tiles *tiles = &tiling->tiles;
-  if (!d->has_kind && !d->has_tiles) return tsr_fail(SYNTAX, "a sharding without devices=[...]");
+  if (!d->has_kind && !d->has_tiles) return tsr_fail(SYNTAX, "the sharding has no devices=[...]");
   if (d->has_kind && (d->has_tiles || d->has_subgroups))
-    return tsr_fail(SYNTAX, "a sharding that is not tiled, yet has tiles");
+    return tsr_fail(SYNTAX, "the sharding is not tiled but has tiles");
   if (d->has_device != (d->has_kind && tiling->kind == TSR_TILING_MAXIMAL))
     return tsr_fail(SYNTAX, d->has_device ? "device= without maximal" : "maximal without device=");
   if (d->has_kind) return NULL;
   if (tiles->subgroup_count > tiles->dim_count)
-    return tsr_fail(SYNTAX, "%d last tile dimensions of %d", tiles->subgroup_count,
+    return tsr_fail(SYNTAX, "%d last tile dimensions, but the array has %d", tiles->subgroup_count,
                     tiles->dim_count);
   if (tiles->dim_count - tiles->subgroup_count > TSR_MAX_RANK)
     return tsr_fail(TOO_LARGE, "tiling of more than %d dimensions", TSR_MAX_RANK);
   return tsr_tiles_normalise(tiles, &tiling->kind);
 }
 
-// What stands between braces, the closing one included.
+// Reads up to the closing brace.
 static tsr_status parse_single(tsr_cursor *cursor, tsr_tiling **out_tiling) {
   const tsr_cursor start = *cursor;
   tiling_draft d = {0};
   TSR_TRY(tsr_tiling_new(TSR_TILING_TILED, &d.tiling));
   tsr_status status = NULL;
   while (!status && !tsr_cursor_take(cursor, '}')) status = parse_word(cursor, &d);
-  if (!status) status = tsr_cursor_place(&start, judge(&d));
+  if (!status) status = tsr_cursor_place(&start, check_draft(&d));
   if (status) {
     tsr_tiling_release(d.tiling);
     return status;

@@ -127,9 +127,9 @@ static bool one_kind(const tsr_tiles *tiles) {
   return true;
 }
 
-// The dimensions in normal order, all that cut the tensor taken as one: old sizes without the ones,
-// and which old dimension comes i-th. Neighbours that stay neighbours are one dimension here, so
-// that a border nobody moves cannot stand in the way.
+// The dimensions in normal order, those that cut the tensor as one: old sizes other than 1, and the
+// old dimension at each new position. Neighbours that stay neighbours are one dimension, so that a
+// border that does not move cannot split a digit.
 typedef struct regrouping {
   int count;
   int64_t sizes[TSR_MAX_TILE_DIMS + 1];
@@ -182,7 +182,7 @@ static int compare_strides(const void *a, const void *b) {
   return (x->stride < y->stride) - (x->stride > y->stride);
 }
 
-// Replicas ascend when their digits do. Fails if a digit lies across the border of their group.
+// Sorts the digits of replicas, so that replicas ascend. False if a digit crosses their group.
 static bool sort_replicas(const tsr_digits *digits, int64_t devices, int64_t replicas,
                           tsr_digits *out) {
   tsr_digits split, merged = {0};
@@ -196,7 +196,7 @@ static bool sort_replicas(const tsr_digits *digits, int64_t devices, int64_t rep
   return true;
 }
 
-// The digits of the regrouped array, or false if it cannot be had without a list.
+// The digits of the regrouped array; false if it needs a list.
 static bool regroup_digits(const tsr_tiles *tiles, const regrouping *to, int64_t replicas,
                            tsr_digits *out) {
   tsr_digits split, moved = {0};
@@ -212,7 +212,7 @@ static bool regroup_digits(const tsr_tiles *tiles, const regrouping *to, int64_t
 
 tsr_status tsr_tiles_new_list(int64_t count, int32_t **out_devices) {
   if (count > MOST_LISTED)
-    return tsr_fail(TOO_LARGE, "%lld devices would have to be listed, wanted at most %d",
+    return tsr_fail(TOO_LARGE, "%lld devices would have to be listed, expected at most %d",
                     (long long)count, MOST_LISTED);
   int32_t *devices = malloc(sizeof *devices * (size_t)count);
   if (!devices) return tsr_fail(NO_MEMORY, "list of %lld devices", (long long)count);
@@ -220,7 +220,7 @@ tsr_status tsr_tiles_new_list(int64_t count, int32_t **out_devices) {
   return NULL;
 }
 
-// The regrouped array as a list: walks it in its new order with an odometer over old strides.
+// The regrouped array as a list, walked in its new order by an odometer over old strides.
 static tsr_status regroup_list(const tsr_tiles *tiles, const regrouping *to, int64_t replicas,
                                int32_t **out_devices) {
   const size_t count = (size_t)tiles->device_count;

@@ -1,12 +1,12 @@
 // From tilings, which number devices, to specs, which name mesh axes.
 //
-// Both are digits of a device's position: a spec's entry is a list of parts of axes, each part one
-// digit; a tile assignment that counts is a list of digits too. So a tiling has a spec when its
-// digits can be cut at the borders of its dimensions and at the borders of the axes. A tiling that
-// lists devices is first turned into digits by following its steps, and compared whole.
+// Both are digits of a device's position. An entry of a spec is a list of sub-axes, each one digit;
+// a counted tile assignment is a list of digits too. So a tiling has a spec if its digits can be
+// cut at the borders of its dimensions and of the axes. A list of devices is first turned into
+// digits by following its steps, and then compared as a whole.
 //
-// The proof is a round trip: the spec found is bound, turned into tiles again, and compared. Equal
-// digits mean equal maps, whatever the number of devices.
+// The proof is a round trip: the spec is bound, turned into tiles again, and compared. Equal digits
+// mean equal assignments for any number of devices.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,20 +33,20 @@ static void print_tile(const tsr_tiles *tiles, int64_t number, tsr_text *out) {
   tsr_text_add_char(out, ']');
 }
 
-// The device at `number` is not the one that the list would have there if it went on evenly.
+// The device at tile `number` breaks the even steps of the list.
 static tsr_status fail_at_tile(const tsr_tiles *tiles, int64_t number, int64_t wanted) {
   tsr_text tile = TSR_TEXT_EMPTY;
   print_tile(tiles, number, &tile);
   tsr_status status = tsr_text_check(&tile);
   if (!status)
     status = tsr_fail(NOT_EXPRESSIBLE,
-                      "tile %s is on device %d, where even steps through the mesh lead to %lld",
+                      "tile %s is on device %d, but even steps through the mesh give %lld",
                       tsr_text_string(&tile), tiles->devices[number], (long long)wanted);
   tsr_text_deinit(&tile);
   return status;
 }
 
-// The list must be the positions of the mesh, in some order that starts with 0.
+// The list must hold the positions of the mesh, starting with 0.
 static tsr_status digits_of(const tsr_tiles *tiles, tsr_digits *out) {
   if (!tiles->devices) {
     *out = tiles->digits;
@@ -54,10 +54,10 @@ static tsr_status digits_of(const tsr_tiles *tiles, tsr_digits *out) {
   }
   for (int64_t n = 0; n < tiles->device_count; n++)
     if (tiles->devices[n] >= tiles->device_count)
-      return tsr_fail(NOT_EXPRESSIBLE, "device %d, but the mesh has %lld", tiles->devices[n],
-                      (long long)tiles->device_count);
+      return tsr_fail(NOT_EXPRESSIBLE, "device %d, but the mesh has %lld devices",
+                      tiles->devices[n], (long long)tiles->device_count);
   if (tiles->devices[0])
-    return tsr_fail(NOT_EXPRESSIBLE, "device %d has the first tile, which axes give to device 0",
+    return tsr_fail(NOT_EXPRESSIBLE, "device %d has the first tile, expected device 0",
                     tiles->devices[0]);
   int64_t number = 0, wanted = 0;
   if (tsr_digits_follow(tiles, out, &number, &wanted)) return NULL;
@@ -71,8 +71,9 @@ static tsr_status fail_with_mesh(const tsr_mesh *mesh, const char *what, int64_t
   tsr_mesh_describe(mesh, &text);
   tsr_status status = tsr_text_check(&text);
   if (!status)
-    status = tsr_fail(NOT_EXPRESSIBLE, "%s: %lld devices in steps of %lld are no part of mesh %s",
-                      what, (long long)a, (long long)b, tsr_text_string(&text));
+    status =
+        tsr_fail(NOT_EXPRESSIBLE, "%s: %lld devices in steps of %lld are not a sub-axis of mesh %s",
+                 what, (long long)a, (long long)b, tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status;
 }
@@ -85,7 +86,7 @@ static void add_part(tsr_part_list *parts, tsr_sub_axis part) {
     parts->at[parts->count++] = part;
 }
 
-// A digit as parts of axes: what each axis has of the positions from stride to stride * size.
+// A digit as sub-axes: the range from stride to stride * size, cut at the borders of axes.
 static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit digit,
                              tsr_part_list *parts) {
   int64_t high_of_axis = tsr_mesh_device_count(mesh);
@@ -115,15 +116,14 @@ typedef struct translation {
   tsr_part_list dims[TSR_MAX_TILE_DIMS];
 } translation;
 
-// The parts of each dimension. In a subgroup the order means nothing, so mesh order is taken.
+// The sub-axes of each dimension. The order within a subgroup has no meaning; mesh order is used.
 static tsr_status find_dims(translation *t) {
   tsr_digits digits, split;
   int first[TSR_MAX_TILE_DIMS + 1];
   TSR_TRY(digits_of(&t->tiles, &digits));
   if (!tsr_digits_split(&digits, t->tiles.dims, t->tiles.dim_count, &split, first))
     return tsr_fail(NOT_EXPRESSIBLE,
-                    "some tile dimension ends inside a run of devices that it does "
-                    "not divide, as no list of axes would");
+                    "a tile dimension ends inside a run of devices that it does not divide");
   const int data_dims = t->tiles.dim_count - t->tiles.subgroup_count;
   t->tiles.digits = (tsr_digits){0};
   t->tiles.devices = NULL;
@@ -180,7 +180,7 @@ static tsr_status build_spec(const translation *t, tsr_reduction reduction,
   return NULL;
 }
 
-// The round trip: the spec on the mesh gives every position the tile that it had.
+// The round trip: the spec must give every position the same tile.
 static tsr_status prove(const translation *t, const tsr_spec *spec) {
   tsr_sharding *sharding = NULL;
   tsr_tiles back = {0};
@@ -210,7 +210,7 @@ static tsr_status translate(translation *t, tsr_reduction reduction, tsr_spec **
   return NULL;
 }
 
-// A tiling without tiles is one subgroup over the whole mesh; of one device, nothing.
+// A tiling without tiles is one subgroup over the whole mesh; on one device it is empty.
 static void set_whole(tsr_tiles *tiles, int64_t devices, tsr_subgroup kind) {
   const int count = devices > 1;
   *tiles = (tsr_tiles){.dim_count = count, .subgroup_count = count, .device_count = devices};
@@ -241,17 +241,19 @@ tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling, const tsr_mesh *mesh, ts
       break;
     case TSR_TILING_TILED:
       if (t.tiles.device_count == devices) break;
-      return tsr_fail(NOT_EXPRESSIBLE, "a tiling of %lld devices on a mesh of %lld",
+      return tsr_fail(NOT_EXPRESSIBLE, "the tiling has %lld devices, the mesh %lld",
                       (long long)t.tiles.device_count, (long long)devices);
     case TSR_TILING_MAXIMAL:
       set_whole(&t.tiles, devices, TSR_SUBGROUP_REPLICATED);
       if (devices == 1 && tiling->device == 0) break;
-      return tsr_fail(NOT_EXPRESSIBLE, "all on device %lld, on a mesh of %lld devices",
+      return tsr_fail(NOT_EXPRESSIBLE,
+                      "everything is on device %lld, but the mesh has %lld devices",
                       (long long)tiling->device, (long long)devices);
     case TSR_TILING_UNKNOWN:
       return tsr_fail(NOT_EXPRESSIBLE, "the tiling is unknown");
     case TSR_TILING_TUPLE:
-      return tsr_fail(NOT_EXPRESSIBLE, "a tuple of %d tilings, wanted one", tiling->element_count);
+      return tsr_fail(NOT_EXPRESSIBLE, "a tuple of %d tilings, expected one tiling",
+                      tiling->element_count);
   }
   return translate(&t, get_reduction(tiling), out_spec);
 }

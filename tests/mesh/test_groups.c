@@ -71,14 +71,14 @@ static void what_is_no_part_is_refused(void **state) {
   assert_fails_with(tsr_mesh_groups(mesh, (const char *const[]){"z"}, 1, &groups),
                     UNKNOWN_MESH_AXIS, "\"z\"");
   assert_fails(tsr_sub_axis_groups(mesh, &(tsr_sub_axis){2, 1, 2}, 1, &groups), BAD_SUB_AXIS,
-               "a part of axis 2 of a mesh with 2");
+               "a sub-axis of axis 2, but the mesh has 2 axes");
   assert_fails(tsr_sub_axis_groups(mesh, &(tsr_sub_axis){0, 1, 4}, 1, &groups), BAD_SUB_AXIS,
-               "(1)4 is no part of axis \"x\" of size 6");
+               "(1)4 is not a sub-axis of \"x\" of size 6");
   assert_fails(tsr_sub_axis_groups(mesh, &(tsr_sub_axis){0, INT64_MAX, 2}, 1, &groups),
-               BAD_SUB_AXIS, "(9223372036854775807)2 is no part of axis \"x\" of size 6");
+               BAD_SUB_AXIS, "(9223372036854775807)2 is not a sub-axis of \"x\" of size 6");
   const tsr_sub_axis twice[] = {{0, 1, 6}, {0, 2, 3}};
   assert_fails(tsr_sub_axis_groups(mesh, twice, 2, &groups), BAD_SUB_AXIS,
-               "parts (1)6 and (2)3 of axis \"x\" overlap");
+               "sub-axes (1)6 and (2)3 of axis \"x\" overlap");
   tsr_mesh_release(mesh);
 }
 

@@ -77,7 +77,7 @@ static void bad_lines_are_named(void **state) {
   } cases[] = {
       {"a -> x\nfoo", TSR_CAUSE_SYNTAX, "f:2:4: expected \" -> \", found the end"},
       {"a -> x\n\n** -> y", TSR_CAUSE_BAD_REGEX, "f:3: pattern: column 1: nothing to repeat"},
-      {"a ->", TSR_CAUSE_SYNTAX, "f:1:5: an empty text; the empty spec is written ()"},
+      {"a ->", TSR_CAUSE_SYNTAX, "f:1:5: the text is empty; the empty spec is written ()"},
       {"a -> \"x", TSR_CAUSE_SYNTAX, "f:1:1: the spec has a \" that is not closed"},
       {"\"a\\q\" -> x", TSR_CAUSE_JSON_SYNTAX, NULL},
       {"\"a\\u0000\" -> x", TSR_CAUSE_SYNTAX, "f:1:1: a pattern with a zero byte; write \\x00"},

@@ -100,17 +100,17 @@ static const struct {
     {"S(0), R", TSR_CAUSE_SYNTAX, "placements: column 5: expected the end, found \",\""},
     {"S(0)[", TSR_CAUSE_SYNTAX, "placements: column 6: expected an integer, found the end"},
     {"S(0)[1", TSR_CAUSE_SYNTAX, "placements: column 7: expected \"]\", found the end"},
-    {"S(0)[16]", TSR_CAUSE_SYNTAX, "placements: column 8: shard order 16, wanted 0 to 15"},
+    {"S(0)[16]", TSR_CAUSE_SYNTAX, "placements: column 8: shard order 16, expected 0 to 15"},
     {"RR[0]", TSR_CAUSE_SYNTAX,
-     "placements: column 5: shard order 0 of a placement that is no shard"},
+     "placements: column 5: shard order 0 of a placement that is not a shard"},
     {"S(0)[1]S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
     {"S(0)[0]S(0)", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 1"},
     {"S(0)[1]", TSR_CAUSE_SYNTAX, "the shards of dimension 0 are not numbered 0 to 0"},
     {"_S(0, 2)[0]S(0)[1]", TSR_CAUSE_UNSUPPORTED,
-     "a strided shard of dimension 0 beside an order of its shards"},
+     "dimension 0 has a strided shard and an order of shards"},
     {"RRRRRRRRRRRRRRRRR", TSR_CAUSE_TOO_LARGE, "placements: column 17: more than 16 placements"},
     {"Spec((Shard(0)) in (8,))", TSR_CAUSE_SYNTAX,
-     "placements: column 17: expected on and a shape, found \"in\""},
+     "placements: column 17: expected \"on\" and a shape, found \"in\""},
     {"Spec((Shard(0)) on 8)", TSR_CAUSE_SYNTAX,
      "placements: column 20: expected \"(\", found \"8\""},
     {"Spec((Shard(0)) on (8 8))", TSR_CAUSE_SYNTAX,
@@ -134,7 +134,7 @@ static const struct {
     {"DTensor(local_tensor=tensor([0., 1.)", TSR_CAUSE_SYNTAX,
      "placements: column 37: expected a closing bracket, found the end"},
     {"DTensor(local_tensor='x)", TSR_CAUSE_SYNTAX,
-     "placements: column 22: expected a string with an end, found \"'\""},
+     "placements: column 22: expected a closing quote, found \"'\""},
     {"DTensor(local_tensor=1)", TSR_CAUSE_SYNTAX,
      "placements: column 23: expected placements=, found \")\""},
     {"DTensor(local_tensor)", TSR_CAUSE_SYNTAX,
@@ -147,7 +147,7 @@ static const struct {
      TSR_CAUSE_SYNTAX, "placements: column 73: expected mesh_dims=, found \"dims\""},
     {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(1,)),))",
      TSR_CAUSE_SYNTAX,
-     "placements: column 85: mesh dimension 1 in an order of shards of 1 placements"},
+     "placements: column 85: the order of shards has mesh dimension 1, expected 0 to 0"},
     {"DTensorSpec(placements=(R,), shard_order=(ShardOrderEntry(tensor_dim=0, mesh_dims=(0,)),))",
      TSR_CAUSE_SYNTAX,
      "placements: column 85: the order of shards has mesh dimension 0, whose placement is no shard "
@@ -179,13 +179,13 @@ static const struct {
     {"[_S(0, 0)]", TSR_CAUSE_SYNTAX,
      "placements: column 8: split_factor is 0, expected 1 to 2147483647"},
     {"[Partial(avg)]", TSR_CAUSE_UNSUPPORTED,
-     "placements: column 2: partial results that combine by \"avg\", wanted sum, max or min"},
+     "placements: column 2: partial results combine by \"avg\", expected sum, max or min"},
     {"[Partial('sum)]", TSR_CAUSE_SYNTAX, "placements: column 14: expected \"'\", found \")\""},
     {"[Partial(=)]", TSR_CAUSE_SYNTAX, "placements: column 10: expected a reduction, found \"=\""},
     {"[_MaskPartial(reduce_op=sum)]", TSR_CAUSE_UNSUPPORTED,
-     "placements: column 2: masked partial results have no equal here"},
+     "placements: column 2: masked partial results are not supported"},
     {"S(0)MaskP(sum, (8,), 0)", TSR_CAUSE_UNSUPPORTED,
-     "placements: column 5: masked partial results have no equal here"},
+     "placements: column 5: masked partial results are not supported"},
     {"[R,R,R,R,R,R,R,R,R,R,R,R,R,R,R,R,R]", TSR_CAUSE_TOO_LARGE,
      "placements: column 34: more than 16 placements"},
 };
@@ -319,12 +319,12 @@ static void a_text_is_held_against_mesh_and_shape(void **state) {
       {listed, "dp=2,tp=2 devices=[3,1,0,2]", 8, ""},
       {listed, "dp=2,tp=2 abstract", 8, ""},
       {listed, "dp=2,tp=2", 8, "the text has device 3 at mesh position 0, wanted 0"},
-      {listed, "dp=2,tp=4", 8, "the text is of mesh {dp=2, tp=2}, wanted {dp=2, tp=4}"},
-      {listed, "x=2,tp=2", 8, "the text is of mesh {dp=2, tp=2}, wanted {x=2, tp=2}"},
-      {listed, "dp=2", 8, "the text is of mesh {dp=2, tp=2}, wanted {dp=2}"},
+      {listed, "dp=2,tp=4", 8, "the text has mesh {dp=2, tp=2}, expected {dp=2, tp=4}"},
+      {listed, "x=2,tp=2", 8, "the text has mesh {dp=2, tp=2}, expected {x=2, tp=2}"},
+      {listed, "dp=2", 8, "the text has mesh {dp=2, tp=2}, expected {dp=2}"},
       {unnamed, "x=2,y=2", 8, ""},
       {unnamed, "x=2,y=2 devices=[4,5,6,7]", 8, ""},
-      {unnamed, "x=2,y=2", 9, "the text is of shape (8, 4), wanted (9, 4)"},
+      {unnamed, "x=2,y=2", 9, "the text has shape (8, 4), expected (9, 4)"},
       {"(Shard(0),)", "x=2,y=2", 9, ""},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -348,7 +348,7 @@ static void broken_meshes_in_a_text_are_reported(void **state) {
       DUPLICATE_DEVICE, "DeviceMesh([0, 0])");
   assert_fails(
       tsr_dtensor_parse("DTensor(mesh=(a=2), device_mesh=(a=2), placements=[R])", NULL, &dtensor),
-      SYNTAX, "placements: column 38: two meshes, wanted one");
+      SYNTAX, "placements: column 38: a second mesh, expected one");
   assert_fails(
       tsr_dtensor_parse("DTensor(mesh=(a=2), placements=[X])", NULL, &dtensor), SYNTAX,
       "placements: column 33: expected Shard, Replicate, Partial or _StridedShard, found \"X\"");

@@ -132,28 +132,27 @@ static const struct {
      "Shard(dim=-2) of a tensor of rank 1, wanted a dim from -1 to 0"},
     {"[R]", "dp=2", 33, -1, TSR_CAUSE_TOO_LARGE, "rank 33, wanted 0 to 32"},
     {"[P(sum), P(max)]", "dp=2,tp=2", 1, -1, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "partial results that combine in two ways"},
+     "partial results combine in two ways, expected one"},
     {"[_S(0, 2), S(0)]", "dp=4,tp=4", 1, -1, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 2 of axis \"dp\" names no order of cuts, wanted 1 or 4: what it "
-     "holds depends on the size, which is not given"},
+     "dimension 0: split_factor 2 of axis \"dp\" gives no order of cuts, wanted 1 or 4: the pieces "
+     "depend on the size, which is not given"},
     {"[_S(0, 4), R]", "dp=2,tp=4", 1, 15, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 4 of axis \"dp\" names no order of cuts, wanted 1: no later axes "
+     "dimension 0: split_factor 4 of axis \"dp\" gives no order of cuts, wanted 1: no later axes "
      "fill the gaps of the strided shard"},
     {"[_S(0, 3), S(0)]", "dp=2,tp=4", 1, 24, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 3 of axis \"dp\" names no order of cuts, wanted 1 or 4: no later "
+     "dimension 0: split_factor 3 of axis \"dp\" gives no order of cuts, wanted 1 or 4: no later "
      "axes fill the gaps of the strided shard"},
     {"[_S(0, 2), S(0), S(0)]", "a=2,b=3,c=2", 1, 24, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 2 of axis \"a\" names no order of cuts, wanted 1 or 3 or 6: no "
+     "dimension 0: split_factor 2 of axis \"a\" gives no order of cuts, wanted 1 or 3 or 6: no "
      "later axes fill the gaps of the strided shard"},
     // more blocks than can be counted
     {"[_S(0, 4)]", "dp=4611686018427387904 abstract", 1, 64, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 4 of axis \"dp\" names no order of cuts, wanted 1: no later axes "
+     "dimension 0: split_factor 4 of axis \"dp\" gives no order of cuts, wanted 1: no later axes "
      "fill the gaps of the strided shard"},
     // 19 rows in 2 are 10 and 9; dp 0 has rows 0 to 2 and 10 to 12, and tp 1 two of these
     {"[_S(0, 2), S(0)]", "dp=4,tp=4", 1, 19, TSR_CAUSE_NOT_EXPRESSIBLE,
-     "dimension 0: split_factor 2 of axis \"dp\" names no order of cuts, wanted 1 or 4: dimension "
-     "0 "
-     "of size 19: at mesh position 1 PyTorch has [2, 3) and more, the spec [2, 3)"},
+     "dimension 0: split_factor 2 of axis \"dp\" gives no order of cuts, wanted 1 or 4: dimension "
+     "0 of size 19: at mesh position 1 PyTorch has [2, 3) and more, the spec [2, 3)"},
 };
 
 static void placements_without_a_spec_are_refused(void **state) {
@@ -176,7 +175,7 @@ static void the_shape_has_the_rank(void **state) {
   const tsr_placements placements = parse_placements("[R]");
   tsr_spec *spec = NULL;
   assert_fails(tsr_placements_to_spec(&placements, mesh, 2, TSR_SHAPE(8), &spec), BAD_ARGUMENT,
-               "a shape of rank 1 for placements of rank 2");
+               "the shape has rank 1, expected 2");
   assert_fails_with(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(-8), &spec),
                     BAD_ARGUMENT, "-8");
   tsr_mesh_release(mesh);
@@ -207,19 +206,20 @@ static const struct {
     {"dp=2,tp=4", "dp/cyclic(2)", 1, 16, "[_StridedShard(dim=0, split_factor=4), Replicate()]"},
     {"dp=2,tp=4", "dp/cyclic(8)", 1, 16, "[Shard(dim=0), Replicate()]"},
     {"dp=2,tp=4", "tp+dp", 1, -1,
-     "dimension 0: PyTorch cuts axis by axis, which is the same only for some sizes, and none is "
+     "dimension 0: PyTorch cuts axis by axis, which agrees only for some sizes, and no size is "
      "given"},
     {"dp=65536,tp=65536 abstract", "tp;dp", 1, -1,
      "[_StridedShard(dim=0, split_factor=65536), Shard(dim=0)]"},
     {"dp=2,tp=4294967296 abstract", "tp;dp", 1, -1, "a split factor of 4294967296"},
     {"dp=2,tp=4", "dp+tp", 1, 10,
      "dimension 0 of size 10: at mesh position 2 PyTorch has [4, 5), the spec [4, 6)"},
-    {"dp=2,tp=4", "tp:(1)2", 1, 16, "a part of axis \"tp\", but placements are for whole axes"},
-    {"dp=2,tp=4", "dp/sizes(3,4)", 1, 7, "dimension 0 is not cut evenly, as PyTorch does"},
+    {"dp=2,tp=4", "tp:(1)2", 1, 16, "a sub-axis of \"tp\"; placements have whole axes only"},
+    {"dp=2,tp=4", "dp/sizes(3,4)", 1, 7,
+     "dimension 0 is not cut evenly; PyTorch has even cuts only"},
     {"dp=2,tp=4", "dp/cyclic(3)", 1, 16,
-     "dimension 0: blocks dealt in turn are a strided shard only for sizes that come out even"},
+     "dimension 0: a cyclic cut is a strided shard only if its blocks divide the size"},
     {"dp=2,tp=4", "tp:(1)2/cyclic(2)", 1, 16,
-     "a part of axis \"tp\", but placements are for whole axes"},
+     "a sub-axis of \"tp\"; placements have whole axes only"},
 };
 
 static void shardings_become_placements(void **state) {
@@ -257,7 +257,7 @@ static void a_spec_longer_than_the_rank_is_refused(void **state) {
   assert_ok(tsr_spec_parse("_, dp", TSR_FORM_SHORT, &spec));
   assert_ok(tsr_sharding_bind(mesh, spec, false, &sharding));
   assert_fails(tsr_placements_from_sharding(sharding, 1, NULL, &placements), RANK_TOO_SMALL,
-               "a spec of 2 dimensions for a tensor of rank 1");
+               "the spec has 2 dimensions, the tensor 1");
   tsr_sharding_release(sharding);
   tsr_spec_release(spec);
   tsr_mesh_release(mesh);
@@ -511,11 +511,10 @@ static void meshes_and_sizes_may_be_huge(void **state) {
   assert_prints(spec, "tp;dp");
   tsr_spec_release(spec);
   placements = parse_placements("[_S(0, 2147483647), R]");
-  assert_fails(
-      tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(INT64_C(1) << 62), &spec),
-      NOT_EXPRESSIBLE,
-      "dimension 0: split_factor 2147483647 of axis \"dp\" names no order of cuts, wanted 1: "
-      "no later axes fill the gaps of the strided shard");
+  assert_fails(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(INT64_C(1) << 62), &spec),
+               NOT_EXPRESSIBLE,
+               "dimension 0: split_factor 2147483647 of axis \"dp\" gives no order of cuts, wanted "
+               "1: no later axes fill the gaps of the strided shard");
   tsr_mesh_release(mesh);
   mesh = parse_mesh("dp=20000,tp=20000");
   // too many devices to find out whether flat is the same
@@ -525,7 +524,7 @@ static void meshes_and_sizes_may_be_huge(void **state) {
   tsr_spec_release(spec);
   placements = parse_placements("[_S(0, 10000), S(0)]");
   assert_fails(tsr_placements_to_spec(&placements, mesh, 1, TSR_SHAPE(7), &spec), TOO_LARGE,
-               "dimension 0: split_factor 10000 of axis \"dp\" names no order of cuts, wanted 1 or "
+               "dimension 0: split_factor 10000 of axis \"dp\" gives no order of cuts, wanted 1 or "
                "20000: dimension 0: 10002 runs on each of 400000000 devices to compare");
   tsr_mesh_release(mesh);
 }

@@ -6,8 +6,8 @@
 //   TSR_TRY(tsr_tiling_parse("{devices=[4,2]<=[8]}", &tiling));
 //   TSR_TRY(tsr_tiling_to_spec(tiling, mesh, &spec));  // data, model on data=4,model=2
 //
-// A translation is given only when it puts the same piece on the same device, and that is proved by
-// comparing the two maps; otherwise it fails with not_expressible and says where they differ.
+// A translation puts the same shard on the same device. This is proved by comparing both layouts;
+// if they differ, it fails with not_expressible and says where.
 #ifndef TESSERA_COMPAT_HLO_H
 #define TESSERA_COMPAT_HLO_H
 
@@ -22,25 +22,24 @@ TSR_BEGIN_DECLS
 
 typedef struct tsr_tiling tsr_tiling;  // immutable, shared by any threads
 
-// Every form that XLA's printer uses: iota with and without transpose, explicit lists, replicas and
-// other last tile dimensions, maximal, manual, unreduced, unknown, tuples, shard groups, metadata.
-// Print gives the text that XLA prints; metadata is carried along. Texts that mean nothing are
-// refused even where XLA takes them: two kinds at once, repeated devices, sizes that do not match.
-// The newer text over a named mesh, {mesh['x'=2,'y'=4], [{'x'}, {?}], unreduced={'y'}}, is read as
-// the tiling that it means and printed as that.
+// Every form of XLA's printer: iota with and without transpose, explicit lists, replicas and other
+// last tile dimensions, maximal, manual, unreduced, unknown, tuples, shard groups, metadata. Print
+// gives XLA's own text and keeps metadata. Meaningless texts fail even if XLA accepts them: two
+// kinds at once, repeated devices, sizes that do not match. The newer text over a named mesh,
+// {mesh['x'=2,'y'=4], [{'x'}, {?}], unreduced={'y'}}, is read and printed as a tiling.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_tiling_parse(const char *text,
                                                              tsr_tiling **out_tiling);
 TSR_API TSR_NONNULL void tsr_tiling_print(const tsr_tiling *tiling, tsr_text *out);
 TSR_API void tsr_tiling_release(const tsr_tiling *tiling);  // NULL is fine
 
-// What NamedSharding gives XLA for tensors of this rank: logical device numbers are mesh positions.
-// Fails with not_expressible for cuts that are not even, or nested. XLA has no words for open
-// dimensions, priorities and explicitly replicated axes; they are left out, for they do not change
-// which device holds what.
+// The tiling that NamedSharding gives XLA for tensors of this rank; device numbers are mesh
+// positions. Fails with not_expressible for nested cuts and cuts that are not even. Open
+// dimensions, priorities and explicitly replicated axes are dropped; they do not change which
+// device holds what.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding,
                                                                      int rank,
                                                                      tsr_tiling **out_tiling);
-// A spec on `mesh` (sub-axes where needed) that gives every mesh position the same tile. Manual
+// A spec on `mesh`, with sub-axes if needed, that gives every mesh position the same tile. Manual
 // subgroups must be the mesh's manual axes.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_tiling_to_spec(const tsr_tiling *tiling,
                                                                const tsr_mesh *mesh,

@@ -5,8 +5,8 @@
 //   TSR_TRY(tsr_placements_parse("[Shard(0), Replicate()]", &placements));
 //   TSR_TRY(tsr_placements_to_spec(&placements, mesh, 2, NULL, &spec));  // dp, _ on dp=4,tp=2
 //
-// A translation is given only when it puts the same piece on the same device, and that is proved by
-// comparing the two maps; otherwise it fails with not_expressible and says where they differ.
+// A translation puts the same shard on the same device. This is proved by comparing both layouts;
+// if they differ, it fails with not_expressible and says where.
 #ifndef TESSERA_COMPAT_TORCH_H
 #define TESSERA_COMPAT_TORCH_H
 
@@ -45,24 +45,23 @@ typedef struct tsr_placements {
 
 // Reads "(Shard(dim=0), Replicate())", also in square brackets, after "placements=", and with
 // qualified names; "S(0)R", where "S(0)[1]S(0)[0]" numbers the shards of a dimension in the order
-// of their cuts; and the placements in what PyTorch prints of a DTensor, "DTensor(local_tensor=...,
-// device_mesh=..., placements=...)", and of its spec, "DTensorSpec(mesh=..., placements=..., ...)"
-// or "Spec(f32[8, 8](S(0)R))". Partial results that combine otherwise than by sum, max or min are
-// refused.
+// of their cuts; and the placements inside a printed DTensor, "DTensor(local_tensor=...,
+// device_mesh=..., placements=...)", or spec, "DTensorSpec(mesh=..., placements=..., ...)" or
+// "Spec(f32[8, 8](S(0)R))". Partial results must combine by sum, max or min.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_placements_parse(const char *text,
                                                                  tsr_placements *out);
-// As PyTorch's constructors take them.
+// As PyTorch's constructors accept them.
 TSR_API TSR_NONNULL void tsr_placements_print(const tsr_placements *placements, tsr_text *out);
-// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). With a shape for which
-// flat and nested cuts agree, the flat spec (`dp+tp`) is given; NULL shape: what holds for every
-// size. A strided shard leaves room for axes that come later in the mesh but cut first: FSDP over
-// TP is `tp;dp`, for every size. A split factor that is not the size of such axes names no order of
-// cuts. It then means PyTorch's own chunks side by side, which needs a shape, may have a spec
-// (`dp/cyclic(block)` where no other axis cuts the dimension), and otherwise is not_expressible.
+// PyTorch cuts axis by axis, so two axes on one dimension nest (`dp;tp`). If flat and nested cuts
+// agree for the shape, the result is the flat spec (`dp+tp`); with a NULL shape it must hold for
+// every size. A strided shard leaves a gap for axes that come later in the mesh but cut first: FSDP
+// over TP is `tp;dp`, for every size. A split factor that is not the size of such axes gives no
+// order of cuts. It then means PyTorch's chunks side by side: these need a shape, and have a spec
+// if no other axis cuts the dimension (`dp/cyclic(block)`); otherwise they are not_expressible.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 5) tsr_status
     tsr_placements_to_spec(const tsr_placements *placements, const tsr_mesh *mesh, int rank,
                            const tsr_shape *shape, tsr_spec **out_spec);
-// The other way, for tensors of this rank; NULL shape: only what holds for every size.
+// The inverse, for tensors of this rank; with a NULL shape the result must hold for every size.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_placements_from_sharding(const tsr_sharding *sharding, int rank, const tsr_shape *shape,
                                  tsr_placements *out_placements);

@@ -1,7 +1,7 @@
-// Sharding: a spec bound to a mesh and checked, and specs corrected until they can be. Immutable,
-// hence safe to share.
+// Sharding: a spec bound to a mesh and checked; and corrections that make specs fit. Immutable, so
+// safe to share.
 //
-//   TSR_OWN(sharding, sharding);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(sharding, sharding);  // released at the end of the block: tessera/own.h
 //   TSR_TRY(tsr_sharding_bind(mesh, spec, false, &sharding));
 //   TSR_TRY(tsr_layout_create(sharding, TSR_SHAPE(8, 16), TSR_POLICY_ERROR, &layout));
 #ifndef TESSERA_ENGINE_SHARDING_H
@@ -21,8 +21,8 @@
 
 TSR_BEGIN_DECLS
 
-// A part of a mesh axis, by index: `size` members whose major parts have `pre` members together.
-// The whole axis has pre 1 and size equal to the axis's.
+// A sub-axis, by axis index: `size` members below `pre` members. The whole axis has pre 1 and the
+// size of the axis.
 typedef struct tsr_sub_axis {
   int axis;
   int64_t pre, size;
@@ -48,8 +48,8 @@ typedef struct tsr_sharding tsr_sharding;  // immutable, shared by any threads
 
 // Checks, in JAX's order: an axis used twice, an unknown axis, unconstrained without an Auto axis,
 // unreduced and reduced axes that are not Explicit; then sub-axes (pre and pre*size divide the
-// axis, none overlap). Explicit types are asked of unreduced axes only when some axis of the mesh
-// is not Auto, or when `strict_types`.
+// axis, none overlap). Unreduced axes must be Explicit only if some axis of the mesh is not Auto,
+// or with `strict_types`.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sharding_bind(const tsr_mesh *mesh,
                                                               const tsr_spec *spec,
                                                               bool strict_types,
@@ -59,13 +59,13 @@ TSR_API void tsr_sharding_release(const tsr_sharding *sharding);  // NULL is fin
 
 TSR_API TSR_NONNULL const tsr_mesh *tsr_sharding_mesh(const tsr_sharding *sharding);
 TSR_API TSR_NONNULL const tsr_spec *tsr_sharding_spec(const tsr_sharding *sharding);  // as written
-// Dimensions past the spec's length read as uncut and closed.
+// Dimensions beyond the spec's length are uncut and closed.
 TSR_API TSR_NONNULL const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding,
                                                                 int dim);
 
-// The same pieces, or partial results, on the same devices in the same order, for every tensor of
-// this rank (JAX's is_equivalent_to). Meshes may differ; what is open, reduced, replicated or has a
-// priority does not matter. For one shape: tsr_layout_equivalent.
+// Whether every device holds the same shard or partial result, for every tensor of this rank (JAX's
+// is_equivalent_to). Meshes may differ; open dimensions, reduced and replicated axes and priorities
+// are ignored. For one shape: tsr_layout_equivalent.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_sharding_equivalent(const tsr_sharding *a,
                                                                     const tsr_sharding *b, int rank,
                                                                     bool *out_equivalent);
@@ -89,9 +89,9 @@ typedef enum tsr_change_kind { TSR_CHANGES(TSR_ENUMERATOR_) TSR_CHANGE_COUNT } t
 typedef struct tsr_change {
   tsr_change_kind kind;
   int dim;                // -1 = the spec as a whole
-  const char *axis;       // the axis at fault, NULL if none; lives as long as the original spec
+  const char *axis;       // the wrong axis, NULL if none; lives as long as the original spec
   int64_t size, product;  // of the dimension and of its axes, where they matter; or rank and length
-  bool alone;             // only that axis was dropped, the others of its group stay
+  bool alone;             // only this axis of its group was dropped
 } tsr_change;
 
 typedef struct tsr_changes {
@@ -104,24 +104,24 @@ TSR_API TSR_NONNULL void tsr_changes_print(const tsr_changes *changes, tsr_text 
 
 typedef struct tsr_correct_options {
   size_t size;              // sizeof(tsr_correct_options)
-  bool strict;              // refuse instead of changing anything
+  bool strict;              // fail instead of changing anything
   bool allow_no_mesh;       // raise_mesh_error = false: without a mesh give P()
-  bool keep_group_members;  // drop only the members of a group that are missing or do not divide
+  bool keep_group_members;  // drop only members of a group that are missing or do not divide
   bool uneven;              // sizes need not divide
-  tsr_log_fn *log;          // where changes are logged; NULL = where tsr_log_set says
+  tsr_log_fn *log;          // receives changes; NULL = the process's log (tsr_log_set)
   void *log_context;
 } tsr_correct_options;
 #define TSR_CORRECT_OPTIONS TSR_SIZED(tsr_correct_options)
 
-// get_corrected_named_sharding, the spec side: pads to the rank, cuts to it, and drops what the
-// mesh lacks or the sizes do not allow, with a reason for each. NULL mesh = the current one of
-// this thread (tsr_mesh_enter of tessera/compat/jax_mesh.h). `options` and `out_changes` may be
-// NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each change is also logged.
+// The spec side of get_corrected_named_sharding: pads or truncates to the rank, and drops axes that
+// the mesh lacks or that do not divide the sizes, with a reason for each. NULL mesh = the current
+// one of this thread (tsr_mesh_enter of tessera/compat/jax_mesh.h). `options` and `out_changes` may
+// be NULL. With LOG_SHARDING_MOVE set to true, yes, 1 or on, each change is also logged.
 //
 // An entry is kept or dropped as a whole. Even stages must divide the size, one after the other;
-// cyclic ones may stay for any size; sizes and parts must add up to it and fit the number of
-// shards. After a stage whose shards differ in size nothing more is asked. An axis left in two
-// places is an error (duplicate_mesh_axis), as nothing says which of them was meant.
+// cyclic ones fit any size; sizes and parts must add up to it and fit the number of shards. After a
+// stage whose shards differ in size, later stages are not checked. An axis that remains in two
+// places is an error (duplicate_mesh_axis).
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
     tsr_spec_correct(const tsr_spec *spec, const tsr_mesh *mesh, const tsr_shape *shape,
                      const tsr_correct_options *options, tsr_spec **out_spec,
