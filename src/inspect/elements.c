@@ -1,5 +1,5 @@
-// Elements are looked at as doubles, a few thousand at a time, so that one loop serves every type
-// and the conversion costs no memory to speak of. Complex numbers are looked at as pairs.
+// Elements are converted to doubles, a few thousand at a time, so one loop serves every dtype with
+// little memory. A complex number is a pair.
 #include "inspect/elements.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// What can be said about a block of elements, and about two of them side by side.
+// Statistics of a block of elements, and differences of two blocks.
 #ifndef TESSERA_INSPECT_ELEMENTS_H
 #define TESSERA_INSPECT_ELEMENTS_H
 
@@ -7,7 +7,7 @@
 #include "tessera/checkpoint/verify.h"
 #include "tessera/dtype.h"
 
-// Sums over a block, from which those of a tensor are made.
+// Sums over a block; joined, they give the statistics of a tensor.
 typedef struct tsr_sums {
   int64_t count, nans, infinities;
   double min, max, sum, squares;
@@ -16,7 +16,7 @@ typedef struct tsr_sums {
 #define TSR_SUMS_EMPTY \
   { 0, 0, 0, HUGE_VAL, -HUGE_VAL, 0, 0 }
 
-// Elements are read from the first byte of a buffer; sub-byte ones are packed.
+// Elements start at the first byte of a buffer; sub-byte ones are packed.
 void tsr_sums_add(tsr_sums *sums, tsr_dtype dtype, const void *elements, int64_t count);
 void tsr_sums_join(tsr_sums *sums, const tsr_sums *more);
 tsr_tensor_stats tsr_sums_stats(const tsr_sums *sums);
@@ -24,19 +24,19 @@ tsr_tensor_stats tsr_sums_stats(const tsr_sums *sums);
 // How two blocks differ.
 typedef struct tsr_errors {
   int64_t differing;
-  int64_t first;  // in the block; -1 = none
+  int64_t first;  // index in the block; -1 = none
   double absolute, relative;
 } tsr_errors;
 
-// Adds those of the elements from `offset` on. Errors of none have `first` -1.
+// Adds the differences of elements from `offset` on. Start with `first` -1.
 void tsr_errors_join(tsr_errors *errors, const tsr_errors *more, int64_t offset);
 
 typedef struct tsr_tolerance {
-  bool exact;  // bit for bit; otherwise as in tsr_verify_options
+  bool exact;  // bitwise; otherwise as in tsr_verify_options
   double absolute, relative;
 } tsr_tolerance;
 
-// `dtypes` are equal when it is exact, and can become doubles (or are complex alike) when not.
+// Exact: the dtypes are equal. Otherwise both convert to doubles, or both are complex.
 void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int64_t count,
                      const tsr_tolerance *tolerance, tsr_errors *out_errors);
 

@@ -1,5 +1,5 @@
-// Faults are collected, not thrown: a check that fails adds a row and the next one goes on. Only
-// what keeps us from saying anything (memory, a path that is not there) is a failure.
+// The driver of fsck. Faults are collected: a check that fails adds a row, and the next check runs.
+// Only what prevents any result (memory, a missing path) is a failure.
 #include "format/fsck_report.h"
 
 #include <assert.h>
@@ -29,8 +29,8 @@
 
 // ---- the folder ----
 
-// Links that lead out of the folder are how Hugging Face's own cache looks, but a folder that is
-// copied loses what they point to.
+// Links out of the folder are normal in the Hugging Face cache, but a copy of the folder loses
+// their targets.
 static tsr_status check_link(tsr_fsck *fsck, const char *name, const char *path) {
   struct stat info;
   char folder[PATH_MAX], target[PATH_MAX];
@@ -53,7 +53,7 @@ static tsr_status add_left_over(tsr_fsck *fsck, const char *name, const char *pa
       fsck,
       &(tsr_fault_place){
           .kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING, .file = name},
-      "%s: left over from a job that was not finished", path);
+      "%s: left over from an unfinished job", path);
 }
 
 static tsr_status look_at_entry(tsr_fsck *fsck, const char *name) {
@@ -74,7 +74,7 @@ static tsr_status look_at_entry(tsr_fsck *fsck, const char *name) {
   return NULL;
 }
 
-// In the order of names, so that two runs say the same.
+// Sorted by name, so that two runs give the same rows.
 static tsr_status list_folder(tsr_fsck *fsck) {
   struct dirent **entries = NULL;
   const int count = scandir(fsck->path, &entries, NULL, alphasort);
@@ -88,7 +88,7 @@ static tsr_status list_folder(tsr_fsck *fsck) {
   return status;
 }
 
-// What a job that was to write here and was stopped left beside it.
+// Files of an unfinished job that was writing to this path.
 static tsr_status look_beside(tsr_fsck *fsck) {
   const tsr_fault_place place = {.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING};
   char partial[PATH_MAX], journal[PATH_MAX];
@@ -103,8 +103,7 @@ static tsr_status look_beside(tsr_fsck *fsck) {
   if (tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
   const bool begun = !status && state.begun;
   tsr_status_free(status);
-  if (begun)
-    return tsr_fsck_add(fsck, &place, "%s: a job that was to write here was not finished", journal);
+  if (begun) return tsr_fsck_add(fsck, &place, "%s: a job that writes here is unfinished", journal);
   if (!access(journal, F_OK)) TSR_TRY(add_left_over(fsck, "", journal));
   return access(partial, F_OK) ? NULL : add_left_over(fsck, "", partial);
 }
@@ -125,7 +124,7 @@ static tsr_status check_format(tsr_fsck *fsck) {
 
 // ---- the whole ----
 
-// The index of a folder stands for the folder.
+// An index stands for its folder.
 static tsr_status find_folder(tsr_fsck *fsck, const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   tsr_text known = TSR_TEXT_EMPTY;
@@ -149,7 +148,7 @@ static tsr_status check(tsr_fsck *fsck, bool is_folder) {
   fsck->single = !is_folder;
   TSR_TRY(check_format(fsck));
   if (!fsck->options.deep || fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
-  // What was read of the headers makes room.
+  // Headers are no longer needed.
   for (int64_t i = 0; i < fsck->file_count; i++) {
     tsr_model_destroy(fsck->files[i].model);
     fsck->files[i].model = NULL;

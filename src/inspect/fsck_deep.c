@@ -1,5 +1,5 @@
-// All elements of a checkpoint, tensor by tensor: whether they can be read, whether copies of them
-// are equal, and whether they are those that were hashed when they were written.
+// Reads all elements of a checkpoint, tensor by tensor: whether they can be read, whether replicas
+// are equal, and whether hashes are those of the manifest.
 #include "base/hash_internal.h"
 #include "base/progress_internal.h"
 #include "format/format.h"
@@ -28,10 +28,11 @@ static tsr_status check_tensor(deep_check *w, int64_t tensor, const tsr_view *vi
   if (!tsr_checkpoint_known_hash(w->model, tensor, &known) || tsr_hash128_equal(known, found))
     return NULL;
   place.kind = TSR_FAULT_HASH;
-  return tsr_fsck_add(w->fsck, &place,
-                      "%s: tensor \"%s\" is not what it was when it was written: its hash is "
-                      "another one than in the manifest",
-                      w->fsck->path, view->name);
+  return tsr_fsck_add(
+      w->fsck, &place,
+      "%s: tensor \"%s\" has changed since it was written: its hash differs from the "
+      "manifest",
+      w->fsck->path, view->name);
 }
 
 static tsr_status start(deep_check *w, const tsr_views *views) {
@@ -65,7 +66,7 @@ tsr_status tsr_fsck_deep(tsr_fsck *fsck) {
   tsr_checkpoint *model = NULL;
   tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
   if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) {
-    tsr_status_free(status);  // told before
+    tsr_status_free(status);  // already reported
     return NULL;
   }
   if (status)

@@ -1,4 +1,4 @@
-// Reading all elements of a checkpoint that was sound so far.
+// Reads all elements of a checkpoint whose headers are sound.
 #ifndef TESSERA_INSPECT_FSCK_DEEP_H
 #define TESSERA_INSPECT_FSCK_DEEP_H
 

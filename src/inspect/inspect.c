@@ -1,3 +1,5 @@
+// A listing comes from the headers alone: tensors are selected, grouped, located in files and
+// sorted.
 #include "inspect/inspect.h"
 
 #include <assert.h>
@@ -34,7 +36,7 @@ tsr_status tsr_inspect_order_parse(const char *word, tsr_inspect_order *out_orde
   tsr_text known = TSR_TEXT_EMPTY;
   for (int i = 0; i < TSR_INSPECT_ORDER_COUNT; i++)
     tsr_text_addf(&known, "%s%s", i ? ", " : "", orders[i]);
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "\"%s\" is no order of tensors; there are %s", word,
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "order \"%s\" is unknown; known orders are %s", word,
                                tsr_text_string(&known));
   tsr_text_deinit(&known);
   return status;
@@ -81,7 +83,7 @@ static tsr_status take_groups(tsr_inspection *listing, const tsr_tree *tree, con
   return status;
 }
 
-// Only the tensors that were selected are grouped; they are told apart by their specs, too.
+// Groups the selected tensors. Tensors of different specs are in different groups.
 static tsr_status group_tensors(tsr_inspection *listing) {
   const size_t room = (size_t)listing->tensor_count + 1;
   tsr_tensor *tensors = calloc(room, sizeof *tensors);
@@ -100,11 +102,11 @@ static tsr_status group_tensors(tsr_inspection *listing) {
   return status;
 }
 
-// ---- what is said about a row ----
+// ---- rows ----
 
-// `seen` has, for each file, the number of the last row that has something in it, counted from 1.
-static void add_parts(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t number,
-                      int64_t *seen, tsr_inspect_row *row) {
+// `seen` has the number of the last row in each file, counted from 1.
+static void add_shards(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t number,
+                       int64_t *seen, tsr_inspect_row *row) {
   const int64_t shards = tsr_layout_shard_count(tsr_checkpoint_layout(checkpoint, tensor));
   const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
   for (int64_t shard = 0; shard < shards; shard++) {
@@ -138,7 +140,7 @@ static tsr_status fill_rows(tsr_inspection *listing) {
       const tsr_tensor *tensor = tsr_tree_at(checkpoint->tree, row->tensors[k]);
       row->elements = tsr_saturated_add(row->elements, tsr_tensor_elements(tensor));
       row->bytes += tsr_tensor_bytes(tensor);
-      add_parts(checkpoint, row->tensors[k], i + 1, seen, row);
+      add_shards(checkpoint, row->tensors[k], i + 1, seen, row);
     }
   }
   free(seen);
@@ -147,7 +149,7 @@ static tsr_status fill_rows(tsr_inspection *listing) {
 
 // ---- order ----
 
-// Names with their numbers compared as numbers: layer 2 comes before layer 10.
+// Compares numbers in names by value: layer 2 comes before layer 10.
 static int compare_names(const char *a, const char *b) {
   while (*a && *b) {
     const size_t digits_a = strspn(a, "0123456789"), digits_b = strspn(b, "0123456789");
@@ -166,7 +168,7 @@ static int compare_names(const char *a, const char *b) {
   return (unsigned char)*a - (unsigned char)*b;
 }
 
-// Whatever is equal otherwise stays in the order of the tree.
+// Ties keep the order of the tree.
 static int by_tree(const tsr_inspect_row *a, const tsr_inspect_row *b) {
   return (a->tensors[0] > b->tensors[0]) - (a->tensors[0] < b->tensors[0]);
 }

@@ -1,4 +1,4 @@
-// What the files share that list a checkpoint.
+// The listing of a checkpoint, shared by inspect.c and shares.c.
 #ifndef TESSERA_INSPECT_INSPECT_H
 #define TESSERA_INSPECT_INSPECT_H
 
@@ -8,7 +8,7 @@
 
 struct tsr_inspection {
   const tsr_checkpoint *checkpoint;  // shared
-  int64_t *tensors;                  // owned: those that were selected, ascending
+  int64_t *tensors;                  // owned: those selected, ascending
   int64_t tensor_count;
   int64_t *members;       // owned: the tensors of all rows, one after the other
   tsr_inspect_row *rows;  // owned

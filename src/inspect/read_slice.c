@@ -1,6 +1,6 @@
-// A slice is read as boxes: those dimensions are walked index by index that have a step, or lie
-// outside of one that has; the others make a box, which is one piece of the result. Short steps of
-// the last dimension are read over, and picked from what was read.
+// A slice is read as boxes. Dimensions with a step, and those before them, are walked index by
+// index; the others make a box, which is one piece of the result. Short steps of the last dimension
+// are read over, and the elements picked from what was read.
 #include <stdlib.h>
 
 #include "base/room.h"
@@ -12,7 +12,7 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/tree.h"
 
-// Elements nearer to each other than this are read in one call with what is between them.
+// Gaps below this are read over.
 enum { NEAR_BYTES = 4096 };
 
 typedef struct slice_reader {
@@ -22,9 +22,9 @@ typedef struct slice_reader {
   const tsr_slice *slice;
   int bits;
   int walked;      // leading dimensions that are walked
-  bool picked;     // the last dimension is picked from what was read
+  bool picked;     // elements of the last dimension are picked from what was read
   int64_t length;  // elements of the result that a box makes
-  void *piece;     // owned: a box, when it cannot be read to its place; NULL = it can
+  void *piece;     // owned: buffer of a box; NULL = boxes are read in place
 } slice_reader;
 
 static bool has_step(const tsr_slice_dim *dim) { return dim->step != 1; }

@@ -1,8 +1,8 @@
-// What lies in each file, and what each rank or device holds.
+// Bytes in each file, and on each rank or device.
 //
-// Files are summed part by part. What a device holds follows from a tensor's type, shape and cut,
-// in which the layers of a model agree: each kind of tensor is asked for once, so that 100,000
-// tensors on as many devices are a matter of the few kinds there are.
+// Files are summed shard by shard. What a device holds follows from dtype, shape and spec, which
+// the layers of a model share: each such kind of tensor is computed once, so 100,000 tensors on as
+// many devices cost no more than the few kinds there are.
 #include <stdlib.h>
 
 #include "format/format.h"
@@ -16,18 +16,18 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/engine/layout.h"
 
-// ---- files, and the ranks that have files of their own ----
+// ---- files, and ranks with their own files ----
 
-// `last` has, for each share, the number of the last tensor that was counted in it, from 1.
-static void count_part(tsr_share *share, int64_t *last, int64_t number, int64_t bytes) {
+// `last` has the number of the last tensor counted in each share, from 1.
+static void count_shard(tsr_share *share, int64_t *last, int64_t number, int64_t bytes) {
   if (!bytes) return;
   share->bytes += bytes;
   share->tensors += *last != number;
   *last = number;
 }
 
-static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool by_file,
-                        tsr_share *shares, int64_t *last) {
+static void count_shards(const tsr_checkpoint *checkpoint, int64_t tensor, bool by_file,
+                         tsr_share *shares, int64_t *last) {
   const tsr_layout *layout = tsr_checkpoint_layout(checkpoint, tensor);
   const int64_t shards = tsr_layout_shard_count(layout);
   const int64_t copies = tsr_checkpoint_copies(checkpoint, tensor);
@@ -37,7 +37,7 @@ static void count_parts(const tsr_checkpoint *checkpoint, int64_t tensor, bool b
       const tsr_shard_place *part = tsr_store_place(checkpoint->store, tensor, shard, copy);
       if (part->file < 0) continue;
       const int64_t at = by_file ? part->file : tsr_layout_replica_at(layout, shard, copy);
-      count_part(&shares[at], &last[at], tensor + 1, bytes);
+      count_shard(&shares[at], &last[at], tensor + 1, bytes);
     }
   }
 }
@@ -47,7 +47,7 @@ static tsr_status count_stored(const tsr_inspection *listing, bool by_file, tsr_
   int64_t *last = calloc((size_t)count + 1, sizeof *last);
   if (!last) return tsr_fail(NO_MEMORY, "%lld sums", (long long)count);
   for (int64_t i = 0; i < listing->tensor_count; i++)
-    count_parts(listing->checkpoint, listing->tensors[i], by_file, shares, last);
+    count_shards(listing->checkpoint, listing->tensors[i], by_file, shares, last);
   free(last);
   return NULL;
 }

@@ -1,5 +1,4 @@
-// Statistics and hashes of many tensors in one walk: their blocks are one list of tasks, so that a
-// thousand small tensors keep the workers as busy as one large one.
+// Statistics and hashes of many tensors in one walk over all their blocks.
 #include <stdlib.h>
 
 #include "base/sized.h"
@@ -25,15 +24,15 @@ typedef struct survey {
   tsr_job_workers workers;
 } survey;
 
-static void look_at_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
-                          int64_t elements) {
+static void survey_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
+                         int64_t elements) {
   survey *s = context;
   s->sums[index] = (tsr_sums)TSR_SUMS_EMPTY;
   if (s->options.stats) tsr_sums_add(&s->sums[index], view->dtype, bytes, elements);
   if (s->options.hashes) s->hashes[index] = tsr_block_hash(bytes, tsr_view_bytes(view, elements));
 }
 
-static void put_together(const survey *s, int64_t which, tsr_survey_row *out) {
+static void join_blocks(const survey *s, int64_t which, tsr_survey_row *out) {
   tsr_sums all = TSR_SUMS_EMPTY;
   *out = (tsr_survey_row){0};
   for (int64_t i = s->first_block[which]; i < s->first_block[which + 1]; i++)
@@ -100,8 +99,8 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
   tsr_status status = prepare(&s, checkpoint, tensors, count);
   if (!status)
     status = tsr_blocks_walk(s.views.items, s.first_block, count, s.workers.pool,
-                             s.workers.progress, look_at_block, &s);
-  for (int64_t i = 0; i < count && !status; i++) put_together(&s, i, &out_rows[i]);
+                             s.workers.progress, survey_block, &s);
+  for (int64_t i = 0; i < count && !status; i++) join_blocks(&s, i, &out_rows[i]);
   deinit(&s);
   return status;
 }

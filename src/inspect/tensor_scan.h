@@ -1,4 +1,4 @@
-// One walk over all of a view, for what is asked of a single tensor.
+// Statistics of one view.
 #ifndef TESSERA_INSPECT_TENSOR_SCAN_H
 #define TESSERA_INSPECT_TENSOR_SCAN_H
 

@@ -1,7 +1,7 @@
-// The elements of a slice for people, as NumPy prints arrays, and for programs.
+// Elements of a slice as text, as NumPy prints arrays, and as JSON.
 //
-// What is shown is gathered first, dense, and then printed. Where the middle of a dimension is left
-// out it is not read either, so that a look at a tensor of any size is a look at a few bytes.
+// The shown elements are gathered into one dense buffer, then printed. Elements that are left out
+// are not read, so showing a tensor of any size costs little.
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #include "tessera/tree.h"
 
 enum { MOST_SHOWN = 1000, EDGE = 3, WIDTH = 75 };
-// What a printed element takes besides its own bytes: its text, and the place of it.
+// Memory of a printed element besides its own bytes.
 enum { TEXT_BYTES = 40 };
 
 typedef struct values {
@@ -27,8 +27,8 @@ typedef struct values {
   tsr_dtype dtype;
   int bits;
   tsr_shape shown;          // of the tensor's rank
-  bool gaps[TSR_MAX_RANK];  // the middle of a dimension is left out, after half of its shown
-  int inner;                // the first dimension behind which nothing is left out
+  bool gaps[TSR_MAX_RANK];  // the middle of a dimension is left out
+  int inner;                // the first dimension after those with gaps
   int64_t elements;
   char *bytes;  // owned: what is shown
 } values;
@@ -57,7 +57,7 @@ static tsr_status make_room(values *v, int64_t max_memory) {
   if (v->elements > most / (v->bits / 8 + TEXT_BYTES))
     return tsr_fail(DOES_NOT_FIT,
                     "tensor \"%s\": showing %lld elements takes more than %lld bytes of memory; "
-                    "fewer of them do not",
+                    "show fewer",
                     tsr_tree_at(tsr_checkpoint_tree(v->checkpoint), v->tensor)->path,
                     (long long)v->elements, (long long)most);
   v->bytes = calloc(1, (size_t)(v->elements * v->bits / 8 + 16));
@@ -84,7 +84,7 @@ static tsr_status read_piece(const values *v, const tsr_slice *slice, int64_t to
   return status;
 }
 
-// All shown elements, one index of the dimensions with gaps, and those outside of them, at a time.
+// Gathers the shown elements, one index of the dimensions before `inner` at a time.
 static tsr_status gather(const values *v) {
   int64_t turns[TSR_MAX_RANK] = {0}, length = 1;
   tsr_slice piece = v->slice;
@@ -101,7 +101,7 @@ static tsr_status gather(const values *v) {
   return NULL;
 }
 
-// `most` = no more than these are shown whole.
+// Up to `most` elements are shown whole.
 static tsr_status read_values(values *v, const tsr_checkpoint *checkpoint, int64_t tensor,
                               const tsr_slice *slice, const tsr_values_options *options,
                               int64_t most) {
@@ -128,7 +128,7 @@ typedef struct printing {
   tsr_text words;  // of all elements, one after the other
   int64_t *ends;   // owned: where in `words` each one ends
   int word_width, width;
-  int column;  // of the line at hand
+  int column;  // in the current line
   tsr_text *out;
 } printing;
 
@@ -149,7 +149,7 @@ static void add_blanks(tsr_text *out, int64_t count) {
   for (int64_t i = 0; i < count; i++) tsr_text_add_char(out, ' ');
 }
 
-// A word after the ones before it, right in its width, on a new line if this one would be too long.
+// Adds a right-aligned word, on a new line if it does not fit.
 static void add_word(printing *p, const char *word, int64_t length, int width, bool first) {
   const int needed = width > (int)length ? width : (int)length;
   if (!first && p->column + 1 + needed + p->rank > p->width) {
@@ -179,7 +179,7 @@ static void add_row(printing *p, int dim, int64_t first) {
   }
 }
 
-// Where the next part of dimension `level` of the result begins.
+// Starts the next row of dimension `level` of the result.
 static void start_line(printing *p, int level) {
   for (int i = level + 1; i < p->rank; i++) tsr_text_add_char(p->out, '\n');
   add_blanks(p->out, level + 1);

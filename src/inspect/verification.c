@@ -1,4 +1,4 @@
-// What a comparison found: rows, sums, and their words.
+// The result of a comparison: its rows, totals and texts.
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-// Two checkpoints are compared by views, so that neither format nor layout is known here: what can
-// be told from names, types, shapes and hashes that are believed, and what must be read.
+// Two checkpoints are compared by views, so format and layout do not matter here. Names, dtypes,
+// shapes and trusted hashes are compared first; they decide which tensors must be read.
 #include "inspect/verify.h"
 
 #include <stdlib.h>
@@ -28,13 +28,12 @@ bool tsr_verify_one_type(const tsr_verify_job *j, int64_t row) {
   return tsr_verify_view(j, row, 0)->dtype == tsr_verify_view(j, row, 1)->dtype;
 }
 
-// Whether doubles can stand for the elements of both.
+// Whether both can be compared as doubles.
 static bool comparable(tsr_dtype a, tsr_dtype b) {
   const bool complex = tsr_dtype_info_of(a)->kind == TSR_CLASS_COMPLEX;
   return complex == (tsr_dtype_info_of(b)->kind == TSR_CLASS_COMPLEX);
 }
 
-// What names, types and shapes tell without reading.
 static void compare_kinds(const tsr_verify_job *j, int64_t row) {
   tsr_verify_row *r = &j->result->rows[row];
   const tsr_view *a = tsr_verify_view(j, row, 0), *b = tsr_verify_view(j, row, 1);
@@ -56,7 +55,7 @@ static void take_known(const tsr_verify_job *j, int64_t row) {
   }
 }
 
-// The sides that are read block by block: both, unless a hash that is believed stands for one.
+// Both sides are read unless a trusted hash stands for one.
 static unsigned char choose_reads(const tsr_verify_job *j, int64_t row) {
   const tsr_verify_row *r = &j->result->rows[row];
   if (r->verdict != TSR_VERDICT_SAME) return 0;
@@ -74,8 +73,8 @@ tsr_status tsr_verify_take_message(const tsr_verify_job *j, tsr_verify_row *r,
   return r->message ? NULL : tsr_fail(NO_MEMORY, "a message");
 }
 
-// Rows whose one side was hashed and is not what the other's hash says are read again, both sides,
-// for the elements that differ.
+// If one side was hashed and differs from the trusted hash of the other, both are read again to
+// find the elements that differ.
 static int64_t choose_again(tsr_verify_job *j) {
   int64_t again = 0;
   for (int64_t i = 0; i < j->result->count; i++) {
@@ -88,8 +87,8 @@ static int64_t choose_again(tsr_verify_job *j) {
   return again;
 }
 
-// Hashes and statistics of tensors that have no counterpart of their kind.
-static tsr_status look_apart(const tsr_verify_job *j, int64_t row) {
+// Hashes and statistics of tensors that cannot be compared.
+static tsr_status measure_alone(const tsr_verify_job *j, int64_t row) {
   tsr_verify_row *r = &j->result->rows[row];
   for (int w = 0; w < 2; w++) {
     const tsr_view *view = tsr_verify_view(j, row, w);
@@ -104,11 +103,11 @@ static tsr_status look_apart(const tsr_verify_job *j, int64_t row) {
   return NULL;
 }
 
-static tsr_status look_at_rest(const tsr_verify_job *j) {
+static tsr_status measure_rest(const tsr_verify_job *j) {
   for (int64_t i = 0; i < j->result->count; i++) {
     tsr_verify_row *r = &j->result->rows[i];
     if (r->message) continue;
-    tsr_status status = look_apart(j, i);
+    tsr_status status = measure_alone(j, i);
     if (status && tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) {
       const tsr_status copies = status;
       status = tsr_verify_take_message(j, r, tsr_status_text(copies));
@@ -130,7 +129,7 @@ static int64_t memory_of_tables(const tsr_verify_job *j) {
   return bytes + tsr_verify_block_memory(j);
 }
 
-// What they take at least, before they are made.
+// A lower bound before they are made.
 static int64_t least_tables(const tsr_verify_job *j) {
   int64_t bytes = 0;
   for (int w = 0; w < 2; w++)
@@ -164,7 +163,7 @@ static tsr_status run(tsr_verify_job *j) {
   TSR_TRY(prepare(j));
   tsr_status status = tsr_verify_pass(j);
   if (!status && choose_again(j)) status = tsr_verify_pass(j);
-  if (!status) status = look_at_rest(j);
+  if (!status) status = measure_rest(j);
   for (int64_t i = 0; i < j->result->count; i++) j->result->totals[j->result->rows[i].verdict]++;
   return status;
 }
@@ -177,7 +176,7 @@ static void deinit(tsr_verify_job *j) {
   free(j->first_block);
 }
 
-// What the map makes of a side takes its place; hashes are stored of what it was.
+// Replaces a side by the result of the map. Stored hashes are of its source, so they do not apply.
 static tsr_status map_side(tsr_verify_job *j, int64_t which) {
   tsr_views made = {0};
   if (which != 0 && which != 1)

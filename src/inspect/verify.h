@@ -1,4 +1,4 @@
-// What the files share that compare two checkpoints.
+// A comparison of two checkpoints, shared by verify.c and verify_blocks.c.
 #ifndef TESSERA_INSPECT_VERIFY_H
 #define TESSERA_INSPECT_VERIFY_H
 
@@ -23,7 +23,7 @@ struct tsr_verification {
 // A row for each name in the two trees.
 TSR_MUST_USE tsr_status tsr_verification_make_rows(tsr_verification *result);
 
-// The sides of a row that are read block by block.
+// The sides of a row to read.
 enum { TSR_READ_FIRST = 1, TSR_READ_SECOND = 2, TSR_READ_BOTH = 3 };
 
 typedef struct tsr_verify_block tsr_verify_block;
@@ -35,7 +35,7 @@ typedef struct tsr_verify_job {
   tsr_tolerance tolerance;
   const tsr_checkpoint *sides[2];
   tsr_views views[2];
-  const tsr_hash128 *known[2];  // of each view; NULL = not stored, or not believed
+  const tsr_hash128 *known[2];  // of each view; NULL = not stored, or not trusted
   unsigned char *reads;         // owned: of each row, TSR_READ_*; 0 = none
   int64_t *first_block;         // owned: of each row, and one past the last
   tsr_verify_block *blocks;     // owned
@@ -43,14 +43,14 @@ typedef struct tsr_verify_job {
   tsr_job_workers workers;
 } tsr_verify_job;
 
-// The tensor of a row on one side, NULL = not there; and whether both are of one type.
+// The tensor of a row on one side, NULL = not present; and whether both have the same dtype.
 const tsr_view *tsr_verify_view(const tsr_verify_job *job, int64_t row, int which);
 bool tsr_verify_one_type(const tsr_verify_job *job, int64_t row);
 TSR_MUST_USE tsr_status tsr_verify_take_message(const tsr_verify_job *job, tsr_verify_row *row,
                                                 const char *message);
 
-// Reads the chosen sides of all rows, and writes down what was seen. Bytes of memory that it takes,
-// for tables and for each worker, besides what views take to read.
+// Reads the chosen sides of all rows and fills in the rows. Below, the bytes of its tables and of
+// each worker, without what views take to read.
 TSR_MUST_USE tsr_status tsr_verify_pass(tsr_verify_job *job);
 TSR_MUST_USE tsr_status tsr_verify_make_workers(tsr_verify_job *job);
 void tsr_verify_free_workers(tsr_verify_job *job);

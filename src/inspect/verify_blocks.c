@@ -1,8 +1,8 @@
-// A worker takes a block of a tensor, reads it from both sides and says what it saw; that is put
-// together in the order of the blocks, so that the result does not depend on who was faster.
+// A worker reads a block of a tensor from both sides and records what differs. Records are joined
+// in the order of blocks, so the result does not depend on timing.
 //
-// Blocks are those of the logical hash. They are read in pieces that fit into the processor's
-// caches, where a view can be read so: what was read is compared there and need not go to memory.
+// Blocks are those of the logical hash. Where views allow it, they are read and compared in pieces
+// that fit into the processor's caches.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 
 enum { PIECES = 8 };
 
-// What a worker saw of one block.
+// The record of one block.
 struct tsr_verify_block {
   tsr_errors errors;
   tsr_sums sums[2];
   tsr_hash128 hashes[2];
-  char *message;  // owned: copies differ
+  char *message;  // owned: replicas differ
 };
 
 struct tsr_verify_worker {
@@ -93,8 +93,7 @@ int64_t tsr_verify_block_memory(const tsr_verify_job *job) {
   return (blocks[0] > blocks[1] ? blocks[0] : blocks[1]) * (int64_t)sizeof *job->blocks;
 }
 
-// Buffers for a piece of both sides, or for the whole block where a view is not read in pieces;
-// and what a worker has when it hashes a tensor by itself.
+// Buffers of both sides, and one for hashing a tensor alone.
 int64_t tsr_verify_worker_memory(const tsr_verify_job *job) {
   const int64_t first = tsr_block_memory(&job->views[0]), second = tsr_block_memory(&job->views[1]);
   return 3 * (int64_t)TSR_BLOCK_BYTES + (first > second ? first : second);
@@ -102,23 +101,23 @@ int64_t tsr_verify_worker_memory(const tsr_verify_job *job) {
 
 // ---- one block ----
 
-// A block, while it is looked at.
-typedef struct look {
+// A block that is being compared.
+typedef struct block_compare {
   tsr_verify_job *job;
   tsr_verify_worker *worker;
   tsr_verify_block *block;
   const tsr_view *views[2];
   int reads;
   bool one_type;
-  bool apart;  // some piece differs, so that both sides have hashes of their own
-} look;
+  bool apart;  // some piece differs, so each side has its own hash
+} block_compare;
 
-// Reads one side. Copies that differ are something to tell, not a reason to stop.
-static tsr_status read_side(const look *l, int which, int64_t first, int64_t count) {
+// Replicas that differ are recorded, and the comparison goes on.
+static tsr_status read_side(const block_compare *l, int which, int64_t first, int64_t count) {
   const tsr_view *view = l->views[which];
   const int64_t bytes = tsr_view_bytes(view, count);
   char *buffer = l->worker->buffers[which];
-  buffer[bytes - 1] = 0;  // bits past the last element are no part of it
+  buffer[bytes - 1] = 0;  // bits past the last element
   tsr_status status = tsr_view_read(view, first, count, buffer);
   if (status && tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) {
     if (!l->block->message) l->block->message = strdup(tsr_status_text(status));
@@ -130,8 +129,8 @@ static tsr_status read_side(const look *l, int which, int64_t first, int64_t cou
   return status;
 }
 
-// While both sides are equal, one hash stands for both.
-static void hash_both(look *l, bool equal, int64_t bytes) {
+// As long as both sides are equal, one hash serves both.
+static void hash_both(block_compare *l, bool equal, int64_t bytes) {
   tsr_hasher *const *hashers = l->worker->hashers;
   if (!equal && !l->apart) tsr_hasher_copy(hashers[1], hashers[0]);
   l->apart = l->apart || !equal;
@@ -140,7 +139,7 @@ static void hash_both(look *l, bool equal, int64_t bytes) {
 }
 
 // `at` counts from the beginning of the block.
-static void compare_piece(look *l, int64_t at, int64_t count, int64_t bytes) {
+static void compare_piece(block_compare *l, int64_t at, int64_t count, int64_t bytes) {
   const tsr_dtype dtypes[2] = {l->views[0]->dtype, l->views[1]->dtype};
   const void *const buffers[2] = {l->worker->buffers[0], l->worker->buffers[1]};
   assert(buffers[0] && buffers[1]);
@@ -153,7 +152,7 @@ static void compare_piece(look *l, int64_t at, int64_t count, int64_t bytes) {
   if (l->one_type && l->job->options.hashes) hash_both(l, equal, bytes);
 }
 
-static tsr_status look_at_piece(look *l, int64_t first, int64_t at, int64_t count) {
+static tsr_status compare_sides(block_compare *l, int64_t first, int64_t at, int64_t count) {
   int64_t bytes = 0;
   for (int w = 0; w < 2; w++) {
     if (!(l->reads & (1 << w))) continue;
@@ -168,7 +167,7 @@ static tsr_status look_at_piece(look *l, int64_t first, int64_t at, int64_t coun
   return NULL;
 }
 
-static tsr_status start_look(look *l) {
+static tsr_status start_block(block_compare *l) {
   l->block->errors = (tsr_errors){.first = -1};
   for (int w = 0; w < 2; w++) {
     l->block->sums[w] = (tsr_sums)TSR_SUMS_EMPTY;
@@ -179,7 +178,7 @@ static tsr_status start_look(look *l) {
   return NULL;
 }
 
-static void end_look(look *l) {
+static void end_block(block_compare *l) {
   for (int w = 0; w < 2; w++) {
     if (!(l->reads & (1 << w))) continue;
     const bool shared = l->reads == TSR_READ_BOTH && w == 1 && !l->apart;
@@ -191,24 +190,24 @@ static tsr_status do_block(void *context, int64_t index, int worker) {
   tsr_verify_job *job = context;
   const int64_t row = tsr_owner_of(job->first_block, job->result->count, index),
                 size = block_elements(job, row);
-  look l = {.job = job,
-            .worker = &job->own[worker],
-            .block = &job->blocks[index],
-            .views = {tsr_verify_view(job, row, 0), tsr_verify_view(job, row, 1)},
-            .reads = job->reads[row],
-            .one_type = tsr_verify_one_type(job, row)};
+  block_compare l = {.job = job,
+                     .worker = &job->own[worker],
+                     .block = &job->blocks[index],
+                     .views = {tsr_verify_view(job, row, 0), tsr_verify_view(job, row, 1)},
+                     .reads = job->reads[row],
+                     .one_type = tsr_verify_one_type(job, row)};
   const int64_t first = (index - job->first_block[row]) * size;
   const int64_t left = l.views[0]->elements - first, end = left < size ? left : size;
   const bool in_pieces = l.views[0]->in_pieces && l.views[1]->in_pieces;
   const int64_t piece = in_pieces ? size / PIECES / 8 * 8 : size;
-  TSR_TRY(start_look(&l));
+  TSR_TRY(start_block(&l));
   for (int64_t at = 0; at < end; at += piece)
-    TSR_TRY(look_at_piece(&l, first, at, end - at < piece ? end - at : piece));
-  end_look(&l);
+    TSR_TRY(compare_sides(&l, first, at, end - at < piece ? end - at : piece));
+  end_block(&l);
   return NULL;
 }
 
-// ---- putting together ----
+// ---- joining ----
 
 static tsr_status hash_row(const tsr_verify_job *job, int64_t row, int which) {
   tsr_verify_row *r = &job->result->rows[row];

@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/verify.h beside what is public.
+// Functions on comparisons that are not public.
 #ifndef TESSERA_INSPECT_VERIFY_INTERNAL_H
 #define TESSERA_INSPECT_VERIFY_INTERNAL_H
 
@@ -12,17 +12,17 @@
 
 const char *tsr_verdict_text(tsr_verdict verdict);  // "the values differ"
 
-// Makes them those of both; stats without elements (all 0) add nothing.
+// Adds `more` to `stats`; statistics of no elements are all 0.
 void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more);
 
 // The number of rows with a verdict.
 int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
 int64_t tsr_verification_bytes_read(const tsr_verification *verification);
-// The tensors that were compared, 0 or 1.
+// The compared tensors of checkpoint 0 or 1.
 const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which);
 
-// Compares all replicas of all tensors; fails with copies_differ at the first
-// that does, naming tensor, files and element. Of the options, memory, jobs and progress count.
+// Compares all replicas of all tensors. Fails with copies_differ at the first difference and names
+// tensor, files and element. Uses memory, jobs and progress of the options.
 TSR_MUST_USE tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
                                                       const tsr_verify_options *options);
 

@@ -1,4 +1,4 @@
-// Limits of a job: the memory and workers it may take, and who hears of its progress.
+// Limits of a job: memory, workers, and the receiver of its progress.
 #ifndef TESSERA_JOB_JOB_LIMITS_H
 #define TESSERA_JOB_JOB_LIMITS_H
 

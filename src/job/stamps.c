@@ -1,4 +1,4 @@
-// A stamp is what stat() tells of a file. Sizes are compared first: they say more in a message.
+// A stamp is size and time of a file by stat(). Sizes are compared first: the message says more.
 #include "job/stamps.h"
 
 #include <errno.h>

@@ -270,7 +270,7 @@ static tsr_status begin(tsr_transform_state *run) {
   run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
   if (t->options.existing == TSR_EXISTING_REFUSE && !tsr_journal_is_empty(run->journal))
-    return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", t->work.journal);
+    return tsr_work_refuse_left(t->work.journal);
   return start_over(run);
 }
 

@@ -110,6 +110,13 @@ static tsr_status check_replaced(const tsr_work *work) {
   return tsr_replaceable_check(work->path, work->extras);
 }
 
+tsr_status tsr_work_refuse_left(const char *path) {
+  return tsr_fail(ALREADY_THERE,
+                  "%s: an unfinished job left it there; TSR_EXISTING_RESUME continues it, "
+                  "TSR_EXISTING_REPLACE starts over",
+                  path);
+}
+
 tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
   TSR_TRY(tsr_replaceable_check_mount(work->path, work->parent));
   if (existing == TSR_EXISTING_REPLACE) return check_replaced(work);
@@ -119,7 +126,7 @@ tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
     const char *left = i == 0 ? work->partial : work->journal;
     place_content there = NOTHING;
     TSR_TRY(look(left, &there));
-    if (there != NOTHING) return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", left);
+    if (there != NOTHING) return tsr_work_refuse_left(left);
   }
   return NULL;
 }

@@ -36,6 +36,8 @@ int64_t tsr_work_bytes_there(const tsr_work *work);  // of an unfinished job
 
 // Fails with already_there if the destination exists.
 TSR_MUST_USE tsr_status tsr_work_check_free(const tsr_work *work);
+// The failure for a file or folder of an unfinished job.
+TSR_MUST_USE tsr_status tsr_work_refuse_left(const char *path);
 // Makes the folder, after removing that of an unfinished job.
 TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, bool sync);
 // The mark of the result.

@@ -1,4 +1,4 @@
-// Arrays as views: runs of the row-major tensor from wherever its shards lie.
+// Arrays as views: runs of the row-major tensor, gathered from the shards on this rank.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,16 +61,16 @@ typedef struct array_gather {
   void *out;
 } array_gather;
 
-// From the first replica that is here.
+// From the first replica on this rank.
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   const array_gather *g = context;
   const tsr_layout *layout = g->array->layout;
-  int64_t part = -1;
-  for (int64_t i = 0; part < 0 && i < tsr_layout_replica_count(layout); i++)
-    part = tsr_array_local_find(
+  int64_t slot = -1;
+  for (int64_t i = 0; slot < 0 && i < tsr_layout_replica_count(layout); i++)
+    slot = tsr_array_local_find(
         g->array, tsr_layout_device_at(layout, tsr_layout_replica_at(layout, copy->source, i)));
-  assert(part >= 0);
-  tsr_copy_run(copy, g->array->bits, g->array->slots[part].data, g->out);
+  assert(slot >= 0);
+  tsr_copy_run(copy, g->array->bits, g->array->slots[slot].data, g->out);
   return NULL;
 }
 

@@ -1,6 +1,6 @@
-// A load is decided first, by every rank for itself and the same on all, and agreed on. Then come
-// rounds: every rank reads its part, all agree that none has failed, and what others need is sent.
-// Rounds only bound the lists of copies, since everything lies in the arrays' own buffers.
+// A load is decided first, by every rank in the same way, and compared. Then come rounds: every
+// rank reads, all agree that none has failed, and ranks send what others need. Rounds bound the
+// lists of copies only: all data are in the buffers of the arrays.
 #include "load/load.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 #include "tessera/tree.h"
 #include "view/select.h"
 
-static const int64_t default_part = INT64_C(1) << 20;
+static const int64_t default_least = INT64_C(1) << 20;
 static const int64_t most_window = INT64_C(4) << 20, least_window = INT64_C(64) << 10;
 static const int64_t round_memory = INT64_C(32) << 20;  // of lists of copies
 
@@ -79,7 +79,7 @@ static int by_shard(const void *left, const void *right) {
   return (a->device > b->device) - (a->device < b->device);
 }
 
-// The distinct shards that are here, each on its first device.
+// The distinct shards on this rank, each on its first device.
 static tsr_status find_slots(tsr_load_tensor *t, const tsr_comm *comm) {
   const int64_t positions = tsr_layout_device_count(t->layout);
   int64_t count = 0;
@@ -92,7 +92,7 @@ static tsr_status find_slots(tsr_load_tensor *t, const tsr_comm *comm) {
                       (long long)device, (long long)tsr_comm_device_count(comm));
     if (tsr_comm_local_index(comm, device) < 0) continue;
     t->slots[count++] = (tsr_load_slot){
-        .shard = tsr_layout_shard(t->layout, p), .device = device, .dim = -1, .part = {0, 1}};
+        .shard = tsr_layout_shard(t->layout, p), .device = device, .dim = -1, .range = {0, 1}};
   }
   qsort(t->slots, (size_t)count, sizeof *t->slots, by_shard);
   for (int64_t i = 0; i < count; i++)
@@ -130,7 +130,7 @@ static int by_place(const void *left, const void *right) {
   return (a->tensor > b->tensor) - (a->tensor < b->tensor);
 }
 
-// The order of the files, by where the first shard of each tensor lies.
+// File order: by the place of the first shard of each tensor.
 static tsr_status sort_tensors(tsr_load *load) {
   first_byte *places = malloc(sizeof *places * (size_t)(load->count + 1));
   load->order = malloc(sizeof *load->order * (size_t)(load->count + 1));
@@ -151,7 +151,7 @@ static tsr_status sort_tensors(tsr_load *load) {
   return NULL;
 }
 
-// Rounds end where lists of copies may grow too long on some rank.
+// A round ends before lists of copies grow too long on some rank.
 static tsr_status make_rounds(tsr_load *load) {
   const int64_t ranks = tsr_comm_rank_count(load->comm);
   int64_t most_local = 0, listed = 0;
@@ -182,7 +182,7 @@ static tsr_status certify_slots(tsr_load *load, const tsr_load_tensor *t) {
   const int64_t bits = tsr_dtype_info_of(t->view->dtype)->bits;
   for (int64_t i = 0; i < t->slot_count; i++) {
     const int64_t held = tsr_layout_buffer_elements(t->layout, t->slots[i].shard);
-    tsr_load_slot whole = {.shard = t->slots[i].shard, .dim = -1, .part = {0, 1}};
+    tsr_load_slot whole = {.shard = t->slots[i].shard, .dim = -1, .range = {0, 1}};
     int64_t read = 0, needed = 0;
     TSR_TRY(tsr_load_slot_elements(t, &t->slots[i], &read));
     TSR_TRY(tsr_load_slot_elements(t, &whole, &needed));
@@ -222,7 +222,7 @@ static tsr_status certify(tsr_load *load) {
 
 // ---- memory ----
 
-// Of the views that tensors are read through.
+// Of tensors that are read through views.
 static int64_t view_memory(const tsr_load *load) {
   int64_t most = 0;
   for (int64_t i = 0; i < load->count; i++) {
@@ -235,7 +235,7 @@ static int64_t view_memory(const tsr_load *load) {
   return most;
 }
 
-// Each worker has a scratch buffer of one window, or a box of one, and the lists of a batch.
+// Each worker has the lists of a batch, a scratch buffer and a box of one window each.
 tsr_status tsr_load_fit_memory(tsr_load *load) {
   const int64_t workers = load->pool ? tsr_pool_workers(load->pool) : 1;
   const int64_t fixed = tsr_batch_memory() + view_memory(load);
@@ -273,7 +273,7 @@ static tsr_status check_found(const tsr_plan *plan, const bool *found, const tsr
   return NULL;
 }
 
-// Drops the tensors that the plan lacks.
+// Drops tensors that the plan lacks.
 static tsr_status keep_planned(tsr_views *views, const tsr_plan *plan) {
   bool *found = calloc((size_t)tsr_plan_count(plan) + 1, sizeof *found);
   tsr_tree *there = NULL;
@@ -303,7 +303,7 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
   if (load->options.least_part < 0)
     return tsr_fail(BAD_ARGUMENT, "least_part is %lld bytes, wanted 0 or more",
                     (long long)load->options.least_part);
-  if (!load->options.least_part) load->options.least_part = default_part;
+  if (!load->options.least_part) load->options.least_part = default_least;
   TSR_TRY(tsr_views_selected(load->checkpoint, &selection, replicas, NULL, &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
   TSR_TRY(bind_plan(load, plan, out_plan));
@@ -331,7 +331,7 @@ tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found) {
   return tsr_load_agree_on(&c, found);
 }
 
-// What must hold before ranks compare the options. What does not pass is not looked at again.
+// Checks what ranks compare. Options that fail are not used.
 static tsr_status read_options(const tsr_load_options *given, tsr_load_options *out) {
   tsr_load_options read;
   TSR_TRY(tsr_sized_read(tsr_load_options, given, &read));

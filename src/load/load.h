@@ -1,9 +1,8 @@
 // A load as it is decided (load.c, readers.c) and done (load_read.c, load_share.c).
 //
-// Two questions are kept apart. *Who reads what* is answered for all ranks by each of them in the
-// same way: a shard that several ranks hold is read by one, or by all, a part each. *In which
-// order* is each rank's own business: it cuts what it reads in windows, sorts them by where they
-// lie in the files, and lets its workers take them.
+// *Who reads what* is decided for all ranks by each of them in the same way: a shard that several
+// ranks hold is read by one of them, or by all, a piece each. *In which order* is decided by each
+// rank alone: it cuts what it reads into windows and sorts them by their place in the files.
 #ifndef TESSERA_LOAD_LOAD_H
 #define TESSERA_LOAD_LOAD_H
 
@@ -19,27 +18,27 @@
 #include "view/view.h"
 #include "view/select.h"
 
-enum { TSR_READER_ALL = -1 };  // of a shard: every rank that holds it reads a part
+enum { TSR_READER_ALL = -1 };  // every rank that holds the shard reads a piece of it
 
-// A shard that is here, and what of it is read here: elements that it owns only, or all; of one
-// dimension of its buffer a range only, or (dim -1) all.
+// A shard that this rank holds, and what of it this rank reads: all elements or only those it owns;
+// a range of one dimension of its buffer, or (dim -1) all.
 typedef struct tsr_load_slot {
   int64_t shard, device;
-  char *data;  // its buffer, while there is one
+  char *data;  // its buffer; NULL before the run
   bool owned_only;
   int dim;
-  tsr_range part;
+  tsr_range range;
 } tsr_load_slot;
 
 typedef struct tsr_load_tensor {
   const tsr_view *view;      // borrowed
   const tsr_layout *layout;  // owned
-  int64_t origin;            // the (first) stored tensor that it is made of; -1 = none
-  bool direct;               // it is that one, or that one cast
-  bool overlaps;             // some element is in several shards
+  int64_t origin;            // the (first) stored tensor it is made of; -1 = none
+  bool direct;               // it is that tensor, or a cast of it
+  bool overlaps;             // some elements are in several shards
   bool moves;                // some rank sends some of it
   tsr_box_index *index;      // owned: of the stored tensor's layout
-  int32_t *readers;          // owned: a rank, or all, for each shard; NULL when ranks read alone
+  int32_t *readers;          // owned: a rank, or all, for each shard; NULL if ranks read alone
   int64_t slot_count;
   tsr_load_slot *slots;  // owned; by shard
 } tsr_load_tensor;
@@ -50,67 +49,67 @@ struct tsr_load {
   tsr_pool *pool;                    // the comm's, or the caller's
   tsr_load_options options;
   tsr_views views;
-  tsr_load_tensor *tensors;  // owned; as the views
+  tsr_load_tensor *tensors;  // owned; in the order of the views
   int64_t count;
-  int64_t *order;   // owned: the tensors in the order of the files
+  int64_t *order;   // owned: the tensors in file order
   int64_t *rounds;  // owned: the first of each round in that order, and the end
   int64_t window_bytes;
   atomic_bool *touched;  // owned: files that were read from
   tsr_load_certificate certificate;
   tsr_load_report report;
-  tsr_hash128 agreed;   // what ranks have agreed on
-  int64_t lost_before;  // elements, in tensors made of others, before this run
+  tsr_hash128 agreed;        // digest of what ranks compared
+  int64_t overflows_before;  // of views, before this run
 };
 
 // ---- deciding (load.c) ----
 
-// A tensor without slots. Takes the layout over, also when it fails.
+// A tensor without slots. Owns the layout, also when it fails.
 TSR_MUST_USE tsr_status tsr_load_tensor_init(tsr_load_tensor *t, const tsr_load *load,
                                              const tsr_view *view, const tsr_layout *layout);
-// How large windows may be.
+// Chooses the size of windows.
 TSR_MUST_USE tsr_status tsr_load_fit_memory(tsr_load *load);
-// Bytes of elements as they are stored, or as a map makes them.
+// Bytes of elements as stored, or as a map makes them.
 int64_t tsr_load_stored_bytes(const tsr_load *load, const tsr_load_tensor *t, int64_t elements);
-// Collective. The verdict of all ranks; a failure that is found here says which rank this is.
+// Collective. Fails on all ranks if it fails on one; a local failure names this rank.
 TSR_MUST_USE tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found);
 TSR_MUST_USE tsr_status tsr_load_agree_on(const tsr_call *c, tsr_status found);
 
-// ---- what ranks have in common (load_compare.c) ----
+// ---- what ranks compare (load_compare.c) ----
 
-// Of names, patterns, types and the map of a load or a save.
+// Of the patterns, dtypes and map of a load or a save.
 tsr_hash128 tsr_selection_digest(const tsr_selection *selection);
 void tsr_selection_describe(const tsr_selection *selection, tsr_text *out);
-// Collective. Whether all ranks are to load the same; `found` is what went wrong here.
+// Collective. Fails if ranks would load different things, or with `found` of this rank.
 TSR_MUST_USE tsr_status tsr_load_compare(tsr_load *load, tsr_status found);
 
 // ---- who reads what (readers.c) ----
 
-// A rank that holds a shard, and the first of its devices that does.
+// A rank that holds a shard, on its first device that does.
 typedef struct tsr_holder {
   int rank;
   int64_t device;
 } tsr_holder;
-// In order of ranks; `out` has room for all replicas. Gives how many there are.
+// The holders in order of ranks; `out` has room for all replicas. Returns their number.
 int64_t tsr_load_holders(const tsr_comm *comm, const tsr_layout *layout, int64_t shard,
                          tsr_holder *out);
-// Chooses the readers of all tensors, and sets what the slots here read.
+// Chooses the readers of all tensors and what the slots of this rank read.
 TSR_MUST_USE tsr_status tsr_load_choose_readers(tsr_load *load);
-// The dimension in which `count` ranks share out the reading of a shard, -1 where they cannot; and
-// the range of it that number `index` reads.
+// The dimension along which `count` ranks divide a shard, -1 = they cannot; and the range that rank
+// number `index` of them reads.
 int tsr_load_split_dim(const tsr_load_tensor *t, int64_t shard, int64_t count);
-tsr_range tsr_load_part(const tsr_load_tensor *t, int64_t shard, int dim, int64_t count,
-                        int64_t index);
+tsr_range tsr_load_piece(const tsr_load_tensor *t, int64_t shard, int dim, int64_t count,
+                         int64_t index);
 
 // ---- reading (load_tasks.c, load_read.c) ----
 
-// The next of a slot's pieces that is read here, cut to that; and to a box, unless that is NULL.
+// The next piece of a slot that this rank reads, clipped to a box unless that is NULL.
 bool tsr_load_next_piece(const tsr_load_tensor *t, const tsr_load_slot *slot, tsr_pieces *pieces,
                          const tsr_range *box, tsr_piece *out_piece);
-// How many elements of a slot are read here.
+// Elements of a slot that this rank reads.
 TSR_MUST_USE tsr_status tsr_load_slot_elements(const tsr_load_tensor *t, const tsr_load_slot *slot,
                                                int64_t *out_elements);
-// Reads what slots read here of some tensors, by their numbers; `progress` may be NULL. Adds to the
-// report.
+// Reads the slots of some tensors, given by their numbers, and adds to the report. `progress` may
+// be NULL.
 TSR_MUST_USE tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, int64_t count,
                                       tsr_progress *progress);
 
@@ -132,10 +131,10 @@ TSR_MUST_USE tsr_status tsr_exchanges_add(tsr_exchanges *exchanges, const tsr_co
 // Collective, on lists that ranks have agreed on.
 TSR_MUST_USE tsr_status tsr_exchanges_run(tsr_exchanges *exchanges, tsr_comm *comm);
 
-// Adds the copies of a tensor that come from this rank or go to it.
+// Adds the copies of a tensor from and to this rank.
 TSR_MUST_USE tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
                                              tsr_copy_vector *out);
-// Collective. Sends what other ranks need of tensors that move.
+// Collective. Sends to other ranks what they need.
 TSR_MUST_USE tsr_status tsr_load_share(const tsr_load *load, const int64_t *tensors, int64_t count);
 
 #endif

@@ -1,5 +1,5 @@
-// What ranks must have in common about a load: the tensors in the order they are read, with their
-// types and layouts, and how they are chosen and made.
+// What ranks compare before a load: the tensors in reading order, with dtypes and layouts, and the
+// selection.
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "load/load.h"
@@ -7,7 +7,7 @@
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/kernels.h"
 
-// ---- which tensors are chosen, and as what ----
+// ---- selections ----
 
 static tsr_hash128 add_patterns(tsr_hash128 hash, const char *const *patterns, int64_t count) {
   for (int64_t i = 0; i < count; i++) hash = tsr_hash128_add_text(hash, patterns[i]);
@@ -55,7 +55,7 @@ typedef struct load_compared {
   tsr_selection selection;
 } load_compared;
 
-// The tensors in their order, then how they are chosen.
+// Items: the tensors in order, then the selection.
 static tsr_hash128 digest_tensor(void *context, int64_t item) {
   load_compared *a = context;
   const tsr_load *load = a->load;

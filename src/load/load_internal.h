@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/load.h beside what is public.
+// Functions on loads that are not public.
 #ifndef TESSERA_LOAD_LOAD_INTERNAL_H
 #define TESSERA_LOAD_LOAD_INTERNAL_H
 
@@ -8,8 +8,8 @@
 #include "tessera/status.h"
 #include "tessera/tree.h"
 
-// The tensors that a load with these options gives, of the types they will have: what its plan is
-// for. Without a plan there are no planned ones: all that are chosen are given.
+// The tensors that a load with these options gives, with their dtypes: the tree to make its plan
+// for. `planned_only` has no effect.
 TSR_MUST_USE tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint,
                                       const tsr_load_options *options, tsr_tree **out_tree);
 

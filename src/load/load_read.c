@@ -1,5 +1,5 @@
-// What a rank reads, done by its workers: each takes a job, gathers the runs of its windows for all
-// buffers here, and reads them in the order of the file.
+// The reading of one rank: a worker takes a job, gathers the runs of its windows for all buffers of
+// the rank, and reads them in file order.
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -17,13 +17,13 @@
 typedef struct load_reader {
   tsr_load *load;
   tsr_load_tasks tasks;
-  tsr_batch *batches;  // owned: of each worker; without files until it is used
+  tsr_batch *batches;  // owned: of each worker; without files until used
   int batch_count;
-  char **boxes;  // owned: of each worker, a box of a tensor made of others
+  char **boxes;  // owned: of each worker, a box of a tensor that a map makes
   tsr_progress *progress;
 } load_reader;
 
-// ---- tensors as they are stored ----
+// ---- stored tensors ----
 
 typedef struct run_target {
   load_reader *r;
@@ -63,7 +63,7 @@ static tsr_status gather_piece(load_reader *r, tsr_batch *batch, const tsr_load_
                              &to);
 }
 
-// ---- tensors that are made of others ----
+// ---- tensors made by a map ----
 
 // A piece as a copy from a dense box.
 static tsr_copy copy_of(const tsr_piece *piece, int rank) {
@@ -182,8 +182,8 @@ tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, int64_t count,
   finish(&r);
   int64_t lost = 0;
   for (int64_t i = 0; i < load->views.count; i++) lost += tsr_view_overflows(load->views.items[i]);
-  load->report.lost_elements += lost - load->lost_before;
-  load->lost_before = lost;
+  load->report.lost_elements += lost - load->overflows_before;
+  load->overflows_before = lost;
   load->report.files = 0;
   for (int64_t i = 0; i < tsr_checkpoint_file_count(load->checkpoint) && load->touched; i++)
     load->report.files += atomic_load(&load->touched[i]);

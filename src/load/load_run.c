@@ -1,4 +1,4 @@
-// A load carried out: arrays, rounds, a tree of what came of it.
+// Running a load: makes the arrays, reads and sends in rounds, and gives a tree of them.
 #include <stdlib.h>
 
 #include "base/progress_internal.h"
@@ -16,7 +16,7 @@ static tsr_status agree(const tsr_load *load, tsr_status found) {
   return tsr_load_agree(load->comm, "load", found);
 }
 
-// Of loads that were decided together, all ranks must run the same.
+// All ranks must run the same of several loads.
 static tsr_status agree_to_start(const tsr_load *load, tsr_status found) {
   tsr_call c = tsr_call_begin(load->comm, "load_run");
   tsr_call_describe(&c, "load_run of %lld tensors, %lld bytes", (long long)load->count,
@@ -32,13 +32,13 @@ static void release_arrays(tsr_array **arrays, int64_t count) {
   free(arrays);
 }
 
-// An array's buffers are the slots': both have the shards that are here, each on its first device.
+// Arrays and slots both have the shards of this rank, each on its first device.
 static tsr_status make_array(tsr_load *load, tsr_load_tensor *t, tsr_array **out_array) {
   TSR_TRY_NOTE(tsr_array_empty(load->comm, t->layout, t->view->dtype, out_array), "tensor \"%s\"",
                t->view->name);
   for (int64_t i = 0; i < t->slot_count; i++) {
-    const int64_t part = tsr_array_local_find(*out_array, t->slots[i].device);
-    t->slots[i].data = (*out_array)->slots[part].data;
+    const int64_t slot = tsr_array_local_find(*out_array, t->slots[i].device);
+    t->slots[i].data = (*out_array)->slots[slot].data;
   }
   return NULL;
 }
@@ -140,7 +140,7 @@ tsr_status tsr_checkpoint_load_path(const char *path, const tsr_mesh *mesh, cons
   tsr_plan *plan = NULL;
   TSR_TRY(tsr_checkpoint_open_all(comm, path, NULL, &checkpoint));
   tsr_status status = plan_load(checkpoint, mesh, rules, options, &plan);
-  // Other ranks may have a plan and be comparing it with ours.
+  // Other ranks may have made a plan and wait to compare it.
   if (status)
     status = tsr_load_agree(comm, "load", status);
   else

@@ -1,4 +1,4 @@
-// One shard into the caller's memory: a load of one tensor with one slot, on this rank alone.
+// Reads one shard into the caller's memory: a load of one tensor with one slot, on this rank alone.
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ tsr_status tsr_checkpoint_read_shard(const tsr_checkpoint *checkpoint, int64_t t
                                      const tsr_layout *layout, int64_t shard, tsr_pool *pool,
                                      void *out, int64_t out_bytes, tsr_load_report *out_report) {
   tsr_view *view = NULL;
-  tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .part = {0, 1}};
+  tsr_load_slot slot = {.shard = shard, .data = out, .dim = -1, .range = {0, 1}};
   TSR_TRY(tsr_sized_check(tsr_load_report, out_report));
   TSR_TRY(check(checkpoint, tensor, layout, shard));
   const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);

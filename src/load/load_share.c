@@ -1,10 +1,8 @@
-// What was read goes to the other ranks that hold it, from the reader's buffer straight into
-// theirs.
+// Sends what was read to the other ranks that hold it, from buffer to buffer.
 //
-// Of a shard without elements of others its parts go as they lie. Where shards overlap (KV heads
-// that several ranks hold), the rank that reads a shard has only what the shard owns: that goes to
-// the other holders piece by piece, and every element that a shard has but does not own comes from
-// the rank that read it.
+// A shard is sent by its reader, or piece by piece by all of them. Where shards overlap (KV heads
+// that several ranks hold), the reader of a shard has only the elements that the shard owns: it
+// sends these, and the others come from the readers of the shards that own them.
 #include <stdlib.h>
 
 #include "element/copy_internal.h"
@@ -41,30 +39,30 @@ static tsr_status add_to_others(copy_listing *l, int64_t from, const tsr_copy *c
   return NULL;
 }
 
-// ---- shards without elements of others ----
+// ---- shards that do not overlap ----
 
 // A range of one dimension of a shard's buffer, to the same place.
-static tsr_copy copy_of_part(const tsr_layout *layout, int64_t shard, int dim, tsr_range part) {
+static tsr_copy copy_of_range(const tsr_layout *layout, int64_t shard, int dim, tsr_range range) {
   tsr_shape buffer;
   int64_t outer = 1, inner = 1;
   tsr_layout_buffer_shape(layout, shard, &buffer);
   for (int d = 0; d < dim; d++) outer *= buffer.dims[d];
   for (int d = dim + 1; d < buffer.rank; d++) inner *= buffer.dims[d];
   const int64_t step = buffer.dims[dim] * inner;
-  tsr_copy copy = {.from = part.lo * inner,
-                   .to = part.lo * inner,
-                   .length = (part.hi - part.lo) * inner,
+  tsr_copy copy = {.from = range.lo * inner,
+                   .to = range.lo * inner,
+                   .length = (range.hi - range.lo) * inner,
                    .loop_count = 1,
                    .loops = {{outer, step, step}}};
   tsr_copy_simplify(&copy);
   return copy;
 }
 
-static tsr_status list_parts(copy_listing *l, int64_t shard) {
+static tsr_status list_ranges(copy_listing *l, int64_t shard) {
   const int dim = tsr_load_split_dim(l->t, shard, l->holder_count);
   for (int64_t i = 0; i < l->holder_count; i++) {
-    const tsr_range part = tsr_load_part(l->t, shard, dim, l->holder_count, i);
-    const tsr_copy copy = copy_of_part(l->t->layout, shard, dim, part);
+    const tsr_range range = tsr_load_piece(l->t, shard, dim, l->holder_count, i);
+    const tsr_copy copy = copy_of_range(l->t->layout, shard, dim, range);
     TSR_TRY(add_to_others(l, i, &copy));
   }
   return NULL;
@@ -133,10 +131,10 @@ static tsr_status list_shard(copy_listing *l, int64_t shard) {
   l->holder_count = tsr_load_holders(l->load->comm, l->t->layout, shard, l->holders);
   if (l->t->overlaps) return list_pieces(l, shard);
   if (l->holder_count == 1) return NULL;
-  return l->t->readers[shard] == TSR_READER_ALL ? list_parts(l, shard) : list_whole(l, shard);
+  return l->t->readers[shard] == TSR_READER_ALL ? list_ranges(l, shard) : list_whole(l, shard);
 }
 
-// Where shards overlap, what is here may go to any shard; otherwise only to the same one elsewhere.
+// With overlaps, elements of this rank may go to any shard; otherwise to replicas only.
 static tsr_status list_shards(copy_listing *l) {
   const int64_t shards = tsr_layout_shard_count(l->t->layout);
   if (l->t->overlaps) {

@@ -1,3 +1,5 @@
+// Windows bound the memory of a worker. Tasks are sorted by their place in the files and joined to
+// jobs that are worth a worker's while.
 #include "load/load_tasks.h"
 
 #include <assert.h>
@@ -13,7 +15,7 @@
 
 // ---- pieces ----
 
-// Where a piece begins along a dimension of the buffer.
+// Start of a piece along a dimension of the buffer.
 static int64_t local_start(const tsr_load_tensor *t, const tsr_load_slot *slot,
                            const tsr_piece *piece) {
   tsr_shape buffer;
@@ -31,10 +33,10 @@ static bool clip(tsr_piece *piece, int dim, tsr_range range) {
   return held->lo < held->hi;
 }
 
-static bool clip_part(const tsr_load_tensor *t, const tsr_load_slot *slot, tsr_piece *piece) {
-  if (slot->dim < 0) return slot->part.lo < slot->part.hi;
+static bool clip_range(const tsr_load_tensor *t, const tsr_load_slot *slot, tsr_piece *piece) {
+  if (slot->dim < 0) return slot->range.lo < slot->range.hi;
   const int64_t shift = piece->ranges[slot->dim].lo - local_start(t, slot, piece);
-  return clip(piece, slot->dim, (tsr_range){slot->part.lo + shift, slot->part.hi + shift});
+  return clip(piece, slot->dim, (tsr_range){slot->range.lo + shift, slot->range.hi + shift});
 }
 
 bool tsr_load_next_piece(const tsr_load_tensor *t, const tsr_load_slot *slot, tsr_pieces *pieces,
@@ -42,7 +44,7 @@ bool tsr_load_next_piece(const tsr_load_tensor *t, const tsr_load_slot *slot, ts
   const int rank = tsr_layout_rank(t->layout);
   while (tsr_pieces_next(pieces, out_piece)) {
     if (slot->owned_only && !out_piece->owned) continue;
-    bool met = clip_part(t, slot, out_piece);
+    bool met = clip_range(t, slot, out_piece);
     for (int d = 0; d < rank && box && met; d++) met = clip(out_piece, d, box[d]);
     if (met) return true;
   }
@@ -74,8 +76,8 @@ static int64_t size_of(tsr_range range) {
   return range.hi - range.lo;
 }
 
-// In about how many runs a piece lies in its file: what is whole on both sides goes on in the next
-// index of the dimension before it.
+// About how many runs a piece is in its file: dimensions that are whole on both sides continue the
+// run of the dimension before them.
 static int64_t piece_runs(const tsr_load_tensor *t, const tsr_shape *stored,
                           const tsr_piece *piece) {
   const tsr_shape *whole = &t->view->shape;
@@ -90,7 +92,7 @@ static int64_t piece_runs(const tsr_load_tensor *t, const tsr_shape *stored,
   return runs;
 }
 
-// The hull of what is read; how many elements that is, and in how many runs.
+// The bounding box of what is read, its elements and runs.
 static tsr_status find_hull(const tsr_load *load, const tsr_load_tensor *t, tsr_load_windows *w,
                             int64_t *out_elements, int64_t *out_runs) {
   const int rank = tsr_layout_rank(t->layout);
@@ -153,11 +155,11 @@ static tsr_status make_windows(const tsr_load *load, int64_t tensor, tsr_load_wi
   if (elements == 0) return NULL;
   w->bytes = tsr_load_stored_bytes(load, t, elements);
   int64_t most = load->window_bytes * 8 / tsr_dtype_info_of(t->view->dtype)->bits;
-  // All runs of a window are gathered before they are read, or what lies between those of one
-  // device would be read for the next again.
+  // All runs of a window are gathered before they are read; otherwise gaps between the runs of one
+  // device would be read again for the next.
   const int64_t gathered = tsr_saturated_multiply(elements / runs, TSR_MOST_READS);
   if (t->direct && runs > TSR_MOST_READS && gathered < most) most = gathered;
-  // What lies between the pieces is not read, so that a window may span more.
+  // Gaps between pieces are not read, so a window may span more.
   for (int d = 0; d < rank; d++) hull *= size_of(w->hull[d]);
   if (t->direct) most = tsr_saturated_multiply(most, hull / elements > 1 ? hull / elements : 1);
   cut_windows(w, rank, most);
@@ -172,8 +174,8 @@ static tsr_status take_place(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-// Where the first element of a box is stored; of tensors that are made of others, where the first
-// of these begins.
+// Where the first element of a box is stored; for a tensor that a map makes, where its first source
+// begins.
 static tsr_status find_place(const tsr_load *load, const tsr_load_tensor *t, const tsr_range *box,
                              tsr_load_task *task) {
   const tsr_store *store = load->checkpoint->store;
@@ -206,8 +208,8 @@ static tsr_status add_task(tsr_load_tasks *tasks, const tsr_load *load, int64_t 
   return NULL;
 }
 
-// Workers must not write to one byte, so that one of them reads all of a tensor whose elements are
-// narrower than that.
+// Workers must not write to the same byte, so one worker reads all of a tensor with elements
+// narrower than a byte.
 static tsr_status add_tasks(tsr_load_tasks *tasks, const tsr_load *load, int64_t windows) {
   const tsr_load_windows *w = &tasks->windows[windows];
   const bool narrow = tsr_dtype_info_of(load->tensors[w->tensor].view->dtype)->bits % 8 != 0;
@@ -225,7 +227,7 @@ static int by_place(const void *left, const void *right) {
   return (a->first > b->first) - (a->first < b->first);
 }
 
-// Tasks that follow each other are one job until that is large enough to be worth a worker's while.
+// Joins consecutive tasks until a job has `least_bytes`.
 static tsr_status make_jobs(tsr_load_tasks *tasks, int64_t least_bytes) {
   int64_t bytes = 0;
   tasks->firsts = malloc(sizeof *tasks->firsts * (size_t)(tasks->count + 1));

@@ -1,12 +1,12 @@
-// Tasks: what a rank reads, in windows, in the order of the files.
+// Tasks: what a rank reads, as windows in file order.
 #ifndef TESSERA_LOAD_LOAD_TASKS_H
 #define TESSERA_LOAD_LOAD_TASKS_H
 
 #include "load/load.h"
 #include "tessera/checkpoint/load.h"
 
-// A tensor's windows: the hull of what is read of it, cut along one dimension, each index of the
-// dimensions before that by itself.
+// The windows of a tensor: the bounding box of what is read, cut along one dimension and at each
+// index of the dimensions before it.
 typedef struct tsr_load_windows {
   int64_t tensor;
   tsr_range hull[TSR_MAX_RANK];
@@ -14,12 +14,12 @@ typedef struct tsr_load_windows {
   int64_t rows;   // of a window
   int64_t along;  // windows along the dimension
   int64_t count;
-  int64_t bytes;  // that are read, in all of them
-  int64_t runs;   // about, in each
+  int64_t bytes;  // read in all of them
+  int64_t runs;   // in each, estimated
 } tsr_load_windows;
 void tsr_load_window(const tsr_load_windows *windows, int rank, int64_t index, tsr_range *out_box);
 
-// Windows first .. first+count-1 of a tensor, which one worker reads.
+// Windows first .. first+count-1 of a tensor, read by one worker.
 typedef struct tsr_load_task {
   int64_t windows;  // number in the list
   int64_t first, count;
@@ -33,7 +33,7 @@ typedef struct tsr_load_tasks {
   int64_t window_count;
   tsr_load_task *items;  // owned
   int64_t count, capacity;
-  // Tasks that are done in one go: those from firsts[j] to before firsts[j + 1].
+  // Job j of a worker is tasks firsts[j] to firsts[j + 1] - 1.
   int64_t *firsts;  // owned
   int64_t job_count;
 } tsr_load_tasks;

@@ -1,3 +1,5 @@
+// Runs of one buffer are added in ascending order, so a batch is a few sorted rows, which are
+// merged instead of sorted.
 #include "load/read_batch.h"
 
 #include <stdlib.h>
@@ -6,7 +8,7 @@
 #include "tessera/engine/kernels.h"
 #include "view/overflow.h"
 
-enum { MOST_ROWS = 64 };  // that are merged; where there are more, all is sorted
+enum { MOST_ROWS = 64 };  // more are sorted instead of merged
 
 typedef struct tsr_batch_read {
   int file;
@@ -14,7 +16,7 @@ typedef struct tsr_batch_read {
   char *place;
 } batch_read;
 
-// Elements in the scratch buffer, `skip` of them before the first that is wanted.
+// Elements in the scratch buffer; the first `skip` are not wanted.
 typedef struct tsr_batch_conversion {
   const char *scratch;
   int64_t skip, to, length;
@@ -48,7 +50,7 @@ static int by_place_in_file(const void *left, const void *right) {
   return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-// Reads for one buffer come in order, so that those gathered are a few ascending rows.
+// Ascending rows of reads.
 typedef struct rows {
   int count;
   int next[MOST_ROWS], end[MOST_ROWS];  // of each row: what is left of it
@@ -65,8 +67,8 @@ static bool find_rows(const tsr_batch *batch, rows *r) {
   return true;
 }
 
-// The row that has the next read of all. Mostly it goes on where the last one ended, in the next
-// row: the next device's share of a row of a matrix.
+// The row with the next read. Mostly it is the next row, which continues where the last read ended:
+// the next device's piece of a matrix row.
 static int next_row(const batch_read *reads, const rows *r, int row, const batch_read *last) {
   const int after = row + 1 < r->count ? row + 1 : 0;
   const batch_read *guess = &reads[r->next[after]];
@@ -105,8 +107,8 @@ static char *make_elements(int64_t count, int bits) {
   return malloc((size_t)(count / 8 * bits + bits));
 }
 
-// Where one of the types is narrower than a byte, by way of buffers that begin with one. What comes
-// before the first element is not ours to count.
+// For dtypes narrower than a byte: through buffers that start at a byte. Skipped elements must not
+// count as overflow.
 static tsr_status convert_bits(const conversion *c, tsr_overflow *overflow) {
   const int stored_bits = tsr_dtype_info_of(c->stored)->bits,
             bits = tsr_dtype_info_of(c->dtype)->bits;
@@ -177,8 +179,8 @@ static tsr_status need_scratch(tsr_batch *batch, int64_t bytes) {
   return NULL;
 }
 
-// Elements that fit into the scratch buffer: the bytes that hold them, from the last element before
-// them that begins with a byte.
+// Adds elements that fit into the scratch buffer, from the last element before them that starts at
+// a byte.
 static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
   const int bits = tsr_dtype_info_of(run->stored)->bits;
   const int64_t aligned = 8 / tsr_gcd(8, bits), first = run->from / aligned * aligned;
@@ -199,7 +201,7 @@ static tsr_status add_converted(tsr_batch *batch, const tsr_batch_run *run) {
   return add_read(batch, run->file, run->offset + start, bytes, place);
 }
 
-// Elements that go straight to their place: of whole bytes, or narrower, but filling theirs.
+// Whether elements are read in place: without a cast, and filling whole bytes.
 static bool is_plain(const tsr_batch_run *run, int64_t bits) {
   if (run->stored != run->dtype) return false;
   return bits % 8 == 0 ||

@@ -1,8 +1,8 @@
-// Batch: runs of stored elements on their way into memory, from any files to any buffers.
+// Batches: runs of stored elements to be read, from any files to any buffers.
 //
-// Runs are gathered, sorted by where they lie, and read in the fewest calls (runs.h). So neighbours
-// in a file are read together, though they belong to different tensors or devices. Elements that
-// are cast, or do not fill their bytes, go through a scratch buffer.
+// Runs are gathered, sorted by file and offset, and read in the fewest calls (store/runs.h):
+// neighbours in a file are read together even for different tensors or devices. Elements that are
+// cast, or do not fill whole bytes, pass through a scratch buffer.
 #ifndef TESSERA_LOAD_READ_BATCH_H
 #define TESSERA_LOAD_READ_BATCH_H
 
@@ -30,21 +30,21 @@ typedef struct tsr_batch {
   int64_t scratch_bytes, scratch_used;
   char *scratch;  // owned; NULL until needed
   int count, conversion_count;
-  bool allow_overflow;                       // count numbers that a cast has no place for
+  bool allow_overflow;                       // of casts: count, do not fail
   int64_t overflows;                         // so far
   struct tsr_batch_read *reads;              // owned
   struct tsr_batch_conversion *conversions;  // owned; NULL until needed
 } tsr_batch;
 
-// Bytes that a batch takes beside its scratch buffer.
+// Bytes of a batch without its scratch buffer.
 int64_t tsr_batch_memory(void);
-// After `runs.files` and `scratch_bytes` (1024 at least) are set. Deinit also after a failure.
+// Call after setting `runs.files` and `scratch_bytes` (at least 1024). Deinit also after a failure.
 TSR_MUST_USE tsr_status tsr_batch_init(tsr_batch *batch);
-// Reads what was gathered, unless there is room for so many runs more.
+// Reads what was gathered unless there is room for `runs` more.
 TSR_MUST_USE tsr_status tsr_batch_make_room(tsr_batch *batch, int64_t runs);
-// May read what was gathered before, to have room.
+// May read what was gathered, to make room.
 TSR_MUST_USE tsr_status tsr_batch_add(tsr_batch *batch, const tsr_batch_run *run);
-// Reads all that was gathered: only then is it there.
+// Reads all that was gathered; buffers are filled afterwards only.
 TSR_MUST_USE tsr_status tsr_batch_drain(tsr_batch *batch);
 void tsr_batch_deinit(tsr_batch *batch);
 

@@ -1,9 +1,8 @@
-// Who reads what. Every rank works it out for all of them in the same way, so that nobody asks.
+// Which rank reads what. Every rank computes it for all ranks in the same way, without messages.
 //
-// A shard that one rank holds is read by that rank. One that several hold is read by all of them, a
-// part each, where the parts are large; otherwise by the one that has the least to read so far. A
-// rank that has read a small shard goes on with the next until it is a part ahead, so that small
-// tensors which lie side by side are still read in one call.
+// A shard that several ranks hold is read by all of them, a piece each, if the pieces are large;
+// otherwise by the rank that has the least to read so far. A rank that reads a small shard also
+// reads the next ones until it is one piece ahead, so that neighbours are read in one call.
 #include <assert.h>
 #include <stdlib.h>
 
@@ -34,9 +33,9 @@ int64_t tsr_load_holders(const tsr_comm *comm, const tsr_layout *layout, int64_t
   return count;
 }
 
-// ---- parts ----
+// ---- pieces ----
 
-// Parts begin with a byte: elements that do not are counted by eights, along the first dimension.
+// Pieces start at a byte: narrower elements are counted by eights, along the first dimension.
 static int64_t grain_of(const tsr_load_tensor *t) {
   return tsr_dtype_info_of(t->view->dtype)->bits % 8 ? 8 : 1;
 }
@@ -51,8 +50,8 @@ int tsr_load_split_dim(const tsr_load_tensor *t, int64_t shard, int64_t count) {
   return -1;
 }
 
-tsr_range tsr_load_part(const tsr_load_tensor *t, int64_t shard, int dim, int64_t count,
-                        int64_t index) {
+tsr_range tsr_load_piece(const tsr_load_tensor *t, int64_t shard, int dim, int64_t count,
+                         int64_t index) {
   tsr_shape shape;
   assert(count > 0);
   tsr_layout_shard_shape(t->layout, shard, &shape);
@@ -86,7 +85,7 @@ static int choose_one(reader_choice *c, int64_t holders) {
 
 static tsr_status choose_for_shard(reader_choice *c, tsr_load_tensor *t, int64_t shard) {
   const int64_t holders = tsr_load_holders(c->load->comm, t->layout, shard, c->holders);
-  const tsr_load_slot all = {.shard = shard, .owned_only = true, .dim = -1, .part = {0, 1}};
+  const tsr_load_slot all = {.shard = shard, .owned_only = true, .dim = -1, .range = {0, 1}};
   int64_t elements = tsr_layout_shard_elements(t->layout, shard);
   if (t->overlaps) TSR_TRY(tsr_load_slot_elements(t, &all, &elements));
   const int64_t bytes = tsr_load_stored_bytes(c->load, t, elements);
@@ -102,17 +101,17 @@ static tsr_status choose_for_shard(reader_choice *c, tsr_load_tensor *t, int64_t
   return NULL;
 }
 
-// What this rank reads of a shard it holds.
+// What this rank reads of a shard.
 static void set_slot(reader_choice *c, tsr_load_tensor *t, tsr_load_slot *slot) {
   const int me = tsr_comm_rank(c->load->comm), reader = t->readers[slot->shard];
   slot->owned_only = true;
-  slot->part = (tsr_range){0, reader == me};
+  slot->range = (tsr_range){0, reader == me};
   if (reader != TSR_READER_ALL) return;
   const int64_t holders = tsr_load_holders(c->load->comm, t->layout, slot->shard, c->holders);
   int64_t index = 0;
   while (c->holders[index].rank != me) index++;
   slot->dim = tsr_load_split_dim(t, slot->shard, holders);
-  slot->part = tsr_load_part(t, slot->shard, slot->dim, holders, index);
+  slot->range = tsr_load_piece(t, slot->shard, slot->dim, holders, index);
 }
 
 static tsr_status choose_for_tensor(reader_choice *c, tsr_load_tensor *t) {

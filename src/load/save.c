@@ -1,4 +1,4 @@
-// A save is decided first, by every rank for itself and the same on all, and agreed on.
+// A save is decided first, by every rank in the same way, and compared.
 #include "load/save.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 
 static tsr_status check_array(const tsr_array *array, const tsr_comm *comm) {
   TSR_TRY(tsr_array_check_alive(array));
-  if (array->comm != comm) return tsr_fail(BAD_ARGUMENT, "the array lies on another comm");
+  if (array->comm != comm) return tsr_fail(BAD_ARGUMENT, "the array is on another comm");
   if (tsr_layout_term_count(array->layout) > 1)
     return tsr_fail(UNSUPPORTED, "the array is a partial result; reduce it first");
   return NULL;
@@ -50,7 +50,7 @@ static tsr_status make_views(tsr_save *save, tsr_views *views) {
   return NULL;
 }
 
-// ---- a plan of how the arrays lie ----
+// ---- the plan of the arrays' own layouts ----
 
 static const tsr_array *array_of(const tsr_save *save, const tsr_view *view) {
   bool same = false;
@@ -68,14 +68,15 @@ static tsr_status find_mesh(const tsr_save *save, const tsr_views *views,
     if (!array) continue;
     const tsr_sharding *sharding = tsr_layout_sharding(array->layout);
     if (!sharding)
-      return tsr_fail(PLAN_REQUIRED,
-                      "array \"%s\" lies as no spec says: give a plan, or a format that stores "
-                      "tensors whole",
-                      name);
+      return tsr_fail(
+          PLAN_REQUIRED,
+          "array \"%s\" has a layout without a spec: give a plan, or a format that stores "
+          "tensors whole",
+          name);
     const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
     if (*out_mesh && !tsr_mesh_equal(mesh, *out_mesh))
       return tsr_fail(PLAN_REQUIRED,
-                      "arrays \"%s\" and \"%s\" lie on different meshes: give a plan, or a format "
+                      "arrays \"%s\" and \"%s\" are on different meshes: give a plan, or a format "
                       "that stores tensors whole",
                       first, name);
     if (!*out_mesh) first = name;
@@ -83,7 +84,7 @@ static tsr_status find_mesh(const tsr_save *save, const tsr_views *views,
   }
   if (*out_mesh) return NULL;
   return tsr_fail(PLAN_REQUIRED,
-                  "no array tells how tensors are cut: give a plan with a mesh, or a format that "
+                  "no leaf is an array with a mesh: give a plan with a mesh, or a format that "
                   "stores tensors whole");
 }
 
@@ -103,8 +104,8 @@ static tsr_status set_rows(const tsr_save *save, const tsr_views *views,
   return status;
 }
 
-static tsr_status plan_as_it_lies(const tsr_save *save, const tsr_views *views,
-                                  tsr_plan **out_plan) {
+static tsr_status plan_of_arrays(const tsr_save *save, const tsr_views *views,
+                                 tsr_plan **out_plan) {
   const tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
   tsr_plan_builder builder;
@@ -162,12 +163,12 @@ static tsr_status select_views(tsr_views *views, const tsr_transform_options *ho
 
 static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_options *options,
                                tsr_transform_options *how, tsr_views *views) {
-  tsr_plan *lies = NULL;
+  tsr_plan *own = NULL;
   TSR_TRY(make_views(save, views));
   TSR_TRY(select_views(views, how));
   if (tsr_format_row(how->format)->needs_plan && !how->plan)
-    TSR_TRY(plan_as_it_lies(save, views, &lies));
-  if (lies) how->plan = lies;
+    TSR_TRY(plan_of_arrays(save, views, &own));
+  if (own) how->plan = own;
   tsr_job_source source = {
       .job = "save",
       .small_windows = save->stage.used,  // then one rank more often holds all of one
@@ -177,7 +178,7 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
       .metadata_count = options->metadata_count};
   *views = (tsr_views){0};
   tsr_status status = tsr_transform_of(&source, path, how, &save->t);
-  tsr_plan_release(lies);
+  tsr_plan_release(own);
   return status;
 }
 
@@ -191,7 +192,7 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
     return tsr_fail(BAD_ARGUMENT, "%lld items of metadata, wanted 0 or more",
                     (long long)options->metadata_count);
   if (options->existing == TSR_EXISTING_RESUME)
-    return tsr_fail(BAD_ARGUMENT, "a save is not resumed: replace what was left");
+    return tsr_fail(BAD_ARGUMENT, "a save is not resumed; TSR_EXISTING_REPLACE starts over");
   tsr_status status = decide_views(save, path, options, &how, &views);
   tsr_views_deinit(&views);
   if (!status) status = tsr_save_choose_writers(save);
@@ -199,7 +200,7 @@ static tsr_status decide(tsr_save *save, const char *path, const tsr_save_option
   return status;
 }
 
-// What must hold before ranks compare the options. What does not pass is not looked at again.
+// Checks what ranks compare. Options that fail are not used.
 static tsr_status read_options(const tsr_save_options *given, tsr_save_options *out) {
   tsr_save_options read;
   TSR_TRY(tsr_sized_read(tsr_save_options, given, &read));
@@ -217,7 +218,7 @@ static tsr_status read_options(const tsr_save_options *given, tsr_save_options *
 
 // ---- ranks ----
 
-// Windows follow from the number of workers: as many as the rank has that has the fewest.
+// Windows depend on the number of workers: all ranks use the least of any rank.
 static tsr_status agree_on_jobs(tsr_comm *comm, int *out_jobs) {
   const int ranks = tsr_comm_rank_count(comm), mine = tsr_pool_workers(tsr_comm_pool(comm));
   int *all = calloc((size_t)ranks, sizeof *all);

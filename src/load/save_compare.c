@@ -1,5 +1,5 @@
-// What ranks must have in common about a save: the leaves of the tree, how they are chosen, the
-// plan that cuts them, and what follows for the files and their writers.
+// What ranks compare before a save: the leaves of the tree, the selection, the plan, and the files
+// and writers that follow.
 #include <string.h>
 
 #include "base/hash_internal.h"
@@ -54,7 +54,7 @@ static void describe_row(const tsr_plan *plan, int64_t index, tsr_text *out) {
 
 // ---- files ----
 
-// That of the job has names, types and places of all tensors; writers follow from how arrays lie.
+// The identity of the job covers names, dtypes and places; writers follow from the arrays' layouts.
 static tsr_hash128 digest_files(const tsr_save *save) {
   const size_t windows = (size_t)save->t->certificate.windows;
   return tsr_hash128_add(save->t->job, save->writers, sizeof *save->writers * windows);
@@ -65,7 +65,7 @@ static void describe_files(const tsr_save *save, tsr_text *out) {
                 (long long)save->certificate.file_bytes, (long long)save->t->certificate.windows);
 }
 
-// ---- items: leaves, rows of the plan, how leaves are chosen, files ----
+// ---- items: leaves, rows of the plan, the selection, the files ----
 
 static tsr_hash128 digest_item(void *context, int64_t item) {
   save_compared *a = context;

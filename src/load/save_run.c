@@ -1,6 +1,5 @@
-// A save carried out. One rank makes the files and, at the end, the index and the exchange of
-// names; all write their windows, in rounds: what a rank lacks of its next windows is sent to it,
-// all write, and agree that none has failed.
+// Running a save. The root creates the files and finishes them. All ranks write their windows in
+// rounds: far windows are gathered on their writers, all write, and agree that none has failed.
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
@@ -17,7 +16,7 @@ static tsr_status agree(const tsr_save *save, tsr_status found) {
   return tsr_load_agree(save->comm, "save", found);
 }
 
-// Of saves that were decided together, all ranks must run the same.
+// All ranks must run the same of several saves.
 static tsr_status agree_to_start(const tsr_save *save, tsr_status found) {
   tsr_call c = tsr_call_begin(save->comm, "save_run");
   tsr_call_describe(&c, "save_run of %lld tensors to \"%s\"", (long long)save->certificate.tensors,
@@ -26,14 +25,14 @@ static tsr_status agree_to_start(const tsr_save *save, tsr_status found) {
   return tsr_load_agree_on(&c, found);
 }
 
-// Of what only one rank does.
+// A step of the root alone.
 static tsr_status agree_on_root(const tsr_save *save, tsr_transform_state *run,
                                 tsr_status (*step)(tsr_transform_state *)) {
   const bool is_root = tsr_comm_rank(save->comm) == save->root;
   return agree(save, is_root ? step(run) : NULL);
 }
 
-// ---- bringing windows together ----
+// ---- gathering windows ----
 
 // The far windows of a rank in one round.
 typedef struct save_turn {
@@ -81,7 +80,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, tsr_exchanges *x) {
   return NULL;
 }
 
-static tsr_status bring(tsr_save *save, int64_t round) {
+static tsr_status gather_windows(tsr_save *save, int64_t round) {
   tsr_exchanges x;
   tsr_status status = agree(save, prepare_all(save, round, &x));
   if (!status) status = tsr_exchanges_run(&x, save->comm);
@@ -113,7 +112,7 @@ static tsr_status make_stage(tsr_save *save) {
   return NULL;
 }
 
-// What is brought together, and a share of what need not be.
+// Writes the far windows of a round and a share of the near ones.
 static tsr_status write_round(const tsr_save *save, tsr_transform_state *run, int64_t round,
                               int64_t rounds) {
   const save_turn t = turn_of(save, tsr_comm_rank(save->comm), round);
@@ -126,7 +125,7 @@ static tsr_status write_round(const tsr_save *save, tsr_transform_state *run, in
 static tsr_status do_rounds(tsr_save *save, tsr_transform_state *run) {
   const int64_t sent = save->certificate.rounds, rounds = sent ? sent : 1;
   for (int64_t round = 0; round < rounds; round++) {
-    if (sent) TSR_TRY(bring(save, round));
+    if (sent) TSR_TRY(gather_windows(save, round));
     TSR_TRY(agree(save, write_round(save, run, round, rounds)));
   }
   return NULL;

@@ -1,8 +1,8 @@
-// Who writes what. Every rank works it out for all of them in the same way, so that nobody asks.
+// Which rank writes what. Every rank computes it for all ranks in the same way, without messages.
 //
-// A window is written by a rank that holds much of it, so that little is sent; of those that hold
-// about as much, by the one that has the least to write so far. Elements narrower than a byte may
-// share one with elements of another window in a file, so that one rank writes all such a tensor.
+// A window is written by a rank that holds at least half as much of it as any other: of these, by
+// the one with the least to write so far. Elements narrower than a byte may share a byte with the
+// next window, so one rank writes all windows of such a tensor.
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,8 @@ static tsr_status count_copy(void *context, const tsr_copy *copy) {
   return NULL;
 }
 
-// Who sends a shard to a window's writer: the writer itself if it holds it, or holders in turn.
+// Who sends a shard to the writer of a window: the writer if it holds the shard, or holders in
+// turn.
 static tsr_holder giver_of(const tsr_holder *holders, int64_t count, int writer, int64_t turn) {
   for (int64_t i = 0; i < count; i++)
     if (holders[i].rank == writer) return holders[i];
@@ -75,7 +76,7 @@ static int choose_rank(const writer_choice *c) {
   return chosen;
 }
 
-// A tensor in host memory is on every rank that has a device: those without take no part.
+// A host tensor is on every rank. Ranks without devices do not write.
 static void hold_everywhere(writer_choice *c, int64_t count) {
   for (int r = 0; r < tsr_comm_rank_count(c->save->comm); r++)
     if (tsr_comm_first_device(c->save->comm, r) < tsr_comm_first_device(c->save->comm, r + 1))
@@ -123,7 +124,7 @@ static tsr_status choose_all(writer_choice *c) {
   return NULL;
 }
 
-// Lists of windows: the far ones of all ranks, the near ones of this.
+// Lists the far windows of all ranks and the near windows of this rank.
 static void list_windows(const writer_choice *c) {
   tsr_save *save = c->save;
   const int ranks = tsr_comm_rank_count(save->comm), me = tsr_comm_rank(save->comm);

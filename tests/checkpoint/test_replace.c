@@ -71,16 +71,16 @@ static const struct {
      ""},
     {"manifest.json x.safetensors", ""},
     {"tessera-npy.json w.npy", ""},
-    {"letter.odt", "would delete \"letter.odt\", and there is no checkpoint in it"},
-    {"config.json README.md", "not replaced, since there is no checkpoint in it"},
+    {"letter.odt", "would delete \"letter.odt\", and it holds no checkpoint"},
+    {"config.json README.md", "not replaced, since it holds no checkpoint"},
     {"model.safetensors thesis.tex",
-     "would delete \"thesis.tex\", which is no part of a checkpoint"},
+     "would delete \"thesis.tex\", which does not belong to a checkpoint"},
     {"model.safetensors runs/", "would delete \"runs\""},
     {"model.safetensors x.npy/", "would delete \"x.npy\""},
     {"model.safetensors .git/", "would delete \".git\""},
     {"model.safetensors optimizer.pt", "would delete \"optimizer.pt\""},
     {"d.jpg a.jpg e.jpg b.jpg c.jpg",
-     "would delete \"a.jpg\", \"b.jpg\", \"c.jpg\" and 2 more, and there is no checkpoint in it"},
+     "would delete \"a.jpg\", \"b.jpg\", \"c.jpg\" and 2 more, and it holds no checkpoint"},
 };
 
 static void a_folder_is_replaced_if_all_of_it_is_a_checkpoint(void **state) {
@@ -122,7 +122,7 @@ static void a_file_is_replaced_if_it_is_a_checkpoint(void **state) {
   test_tensor old = test_tensor_whole("old", TSR_SHAPE(3));
   make_fixture(&f);
   test_write_text(f.out, "my only copy");
-  assert_fails_with(replace(&f), ALREADY_THERE, "it is no checkpoint");
+  assert_fails_with(replace(&f), ALREADY_THERE, "it is not a checkpoint");
   test_write_text(f.out, "");
   assert_ok(replace(&f));
   empty(&f);
@@ -147,7 +147,7 @@ static void what_lies_where_a_job_would_work_is_not_deleted(void **state) {
   assert_fails_with(replace(&f), ALREADY_THERE, "would delete \"mine\"");
   assert_fails_with(run(&f, TSR_EXISTING_RESUME), ALREADY_THERE, "would delete \"mine\"");
   test_write_text(test_folder_path(&f.folder, "out.journal"), "Dear diary,\n");
-  assert_fails_with(replace(&f), ALREADY_THERE, "no journal of an unfinished job");
+  assert_fails_with(replace(&f), ALREADY_THERE, "not a journal of an unfinished job");
   assert_true(is_there(&f, "out.partial/mine"));
   test_write_text(test_folder_path(&f.folder, "out.journal"), "tessera-journal 1 x\n");
   assert_ok(replace(&f));

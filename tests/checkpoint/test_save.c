@@ -393,8 +393,8 @@ static void bad_saves_are_refused(void **state) {
                     "tensor \"p\": the array is a partial result");
   assert_fails_with(save_leaves(leaves, 1, other, path, NULL), BAD_ARGUMENT, "another comm");
   assert_fails_with(save_leaves(leaves, 2, comm, path, NULL), PLAN_REQUIRED,
-                    "arrays \"a\" and \"b\" lie on different meshes");
-  assert_fails_with(save_leaves(&host, 1, comm, path, NULL), PLAN_REQUIRED, "no array tells");
+                    "arrays \"a\" and \"b\" are on different meshes");
+  assert_fails_with(save_leaves(&host, 1, comm, path, NULL), PLAN_REQUIRED, "no leaf is an array with a mesh");
   options.existing = TSR_EXISTING_RESUME;
   assert_fails_with(save_leaves(leaves, 1, comm, path, &options), BAD_ARGUMENT, "not resumed");
   options = (tsr_save_options){.size = sizeof options, .max_memory = -1};
@@ -434,7 +434,7 @@ static void layouts_that_no_spec_says_need_a_plan(void **state) {
   const tsr_save_options file = {.size = sizeof file, .format = TSR_FORMAT_FILE};
   const char *path = test_folder_path(&folder, "out.safetensors");
   assert_fails_with(save_leaves(&leaf, 1, comm, path, NULL), PLAN_REQUIRED,
-                    "array \"flat\" lies as no spec says");
+                    "array \"flat\" has a layout without a spec");
   assert_ok(save_leaves(&leaf, 1, comm, path, &file));
   check_numbers(path, "flat", 10);
   tsr_array_release(array);

@@ -189,12 +189,12 @@ static void source_and_destination_lie_apart(void **state) {
   strcpy(f.out, f.in);
   assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "are the same");
   strcat(f.out, "/../in/deeper");
-  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "lies in the source");
+  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "is inside the source");
   strcpy(f.out, f.folder.path);
   assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "the source ");
   assert_int_equal(symlink(f.in, test_folder_path(&f.folder, "link")), 0);
   strcpy(f.out, test_folder_path(&f.folder, "link/deeper"));
-  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "lies in the source");
+  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "is inside the source");
   strcpy(f.out, test_folder_path(&f.folder, "in2"));  // begins alike, and is another
   assert_ok(run(&f, &replace));
   // Files lie where links lead.
@@ -203,15 +203,15 @@ static void source_and_destination_lie_apart(void **state) {
       symlink("../in2/model.safetensors", test_folder_path(&f.folder, "links/model.safetensors")),
       0);
   strcpy(f.in, test_folder_path(&f.folder, "links"));
-  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "which lies in the destination");
+  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "which is in the destination");
   assert_true(is_there(&f, "in2/model.safetensors"));
   // Nor may they lie where the result grows, which is removed first.
   assert_int_equal(rename(f.out, test_folder_path(&f.folder, "x.partial")), 0);
   strcpy(f.in, test_folder_path(&f.folder, "x.partial"));
   strcpy(f.out, test_folder_path(&f.folder, "x"));
   const tsr_transform_options resume = {.size = sizeof resume, .existing = TSR_EXISTING_RESUME};
-  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "needs until it is finished");
-  assert_fails_with(run(&f, &resume), BAD_ARGUMENT, "needs until it is finished");
+  assert_fails_with(run(&f, &replace), BAD_ARGUMENT, "needs; choose another destination");
+  assert_fails_with(run(&f, &resume), BAD_ARGUMENT, "needs; choose another destination");
   assert_true(is_there(&f, "x.partial/model.safetensors"));
   // A file may have neighbours.
   strcpy(f.in, test_folder_path(&f.folder, "in/model.safetensors"));

@@ -182,7 +182,7 @@ static void without_exchange_nothing_is_replaced_in_two_steps(void **state) {
     if (plain)
       assert_ok(status);
     else
-      assert_fails_with(status, UNSUPPORTED, "out: this file system cannot put another");
+      assert_fails_with(status, UNSUPPORTED, "out: this file system cannot exchange");
     assert_int_equal(scene_look(&s), plain ? FOUND_NEW : FOUND_OLD);
     assert_false(scene_is_there(s.partial));
     assert_false(scene_is_there(s.journal));
@@ -304,7 +304,7 @@ static bool start_another(void *context, const tsr_progress_report *report) {
   (void)report;
   s->options.progress = NULL;
   assert_fails_with(scene_transform(s, TSR_EXISTING_REPLACE), ALREADY_THERE,
-                    "out.journal: another job is at work on it");
+                    "out.journal: another job has it open");
   assert_fails_with(scene_transform(s, TSR_EXISTING_RESUME), ALREADY_THERE, "");
   return true;
 }
@@ -345,7 +345,7 @@ static const struct {
   tsr_progress_fn *change;
   const char *message;
 } changes[] = {{change_source, "in.safetensors: it was written to while it was read"},
-               {remove_source, "in.safetensors: it is no longer there"},
+               {remove_source, "in.safetensors: it no longer exists"},
                {shorten_source, "in.safetensors: it has 400 bytes now and had"}};
 
 static void a_source_that_changes_is_not_committed(void **state) {
@@ -382,7 +382,7 @@ static void what_comes_to_be_there_meanwhile_stays(void **state) {
     s.options.progress = make_destination;
     s.options.progress_context = &s;
     assert_fails_with(scene_transform(&s, TSR_EXISTING_REFUSE), IO,
-                      "out: cannot put it in its place");
+                      "out: cannot rename the result to it");
     assert_int_equal(scene_look(&s), FOUND_OLD);
     s.options.progress = NULL;
     scene_remove(s.out);
