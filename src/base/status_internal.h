@@ -24,4 +24,11 @@ size_t tsr_status_place(tsr_status status);  // its byte in that text; 0 without
 TSR_MUST_USE tsr_status tsr_status_set_place(tsr_status status, const char *place,
                                              const char *excerpt, size_t byte);
 
+// Keeps the first of two failures, and frees the other.
+static inline tsr_status tsr_status_first(tsr_status first, tsr_status second) {
+  if (!first) return second;
+  tsr_status_free(second);
+  return first;
+}
+
 #endif

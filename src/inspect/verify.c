@@ -8,7 +8,6 @@
 #include "base/hash_internal.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
-#include "inspect/tensor_scan.h"
 #include "job/budget.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"

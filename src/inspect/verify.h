@@ -49,6 +49,10 @@ bool tsr_verify_one_type(const tsr_verify_job *job, int64_t row);
 TSR_MUST_USE tsr_status tsr_verify_take_message(const tsr_verify_job *job, tsr_verify_row *row,
                                                 const char *message);
 
+// Statistics of one tensor (survey.c).
+TSR_MUST_USE tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool,
+                                       tsr_tensor_stats *out_stats);
+
 // Reads the chosen sides of all rows and fills in the rows. Below, the bytes of its tables and of
 // each worker, without what views take to read.
 TSR_MUST_USE tsr_status tsr_verify_pass(tsr_verify_job *job);

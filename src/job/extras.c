@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "base/io.h"
+#include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "format/format.h"
 #include "store/checkpoint.h"
@@ -142,10 +143,8 @@ static tsr_status copy_file(const char *from_path, const char *to_path, bool syn
   tsr_status status = tsr_io_create(to_path, &to);
   if (!status) status = copy_bytes(from, from_path, to, to_path, buffer);
   if (!status && sync) status = tsr_io_sync(to, to_path);
-  tsr_status closed = tsr_io_close(to, to_path);
+  status = tsr_status_first(status, tsr_io_close(to, to_path));
   tsr_status_free(tsr_io_close(from, from_path));  // nothing was written
-  if (!status) return closed;
-  tsr_status_free(closed);
   return status;
 }
 

@@ -11,7 +11,7 @@ tsr_status tsr_job_source_init(tsr_job_source *source, const tsr_checkpoint *che
   const tsr_selection selection = TSR_SELECTION_OF(options);
   *source = (tsr_job_source){.job = "transform",
                              .resumable = true,
-                             .one_worker = checkpoint->store->packed != NULL,
+                             .jobs = tsr_budget_jobs(checkpoint, options->jobs),
                              .checkpoint = tsr_checkpoint_retain(checkpoint),
                              .table_memory = tsr_budget_checkpoint(checkpoint)};
   source->metadata_count = tsr_checkpoint_metadata(checkpoint, &source->metadata);

@@ -13,7 +13,7 @@ typedef struct tsr_job_source {
   const char *job;                   // "transform" or "save", for messages
   bool resumable;                    // a later process finds the same tensors
   bool small_windows;                // of one block
-  bool one_worker;                   // several at once would read more than one does
+  int jobs;                          // workers; 0 = one for each CPU
   const tsr_checkpoint *checkpoint;  // shared, for as long as the views; NULL for arrays
   tsr_views views;                   // owned
   int64_t table_memory;              // bytes of tables behind the views

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/hash_internal.h"
 #include "base/io.h"
+#include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/text.h"
@@ -220,10 +221,7 @@ tsr_status tsr_journal_close(tsr_journal *journal) {
 // The lock is held until the file is gone.
 tsr_status tsr_journal_remove(tsr_journal *journal) {
   tsr_status status = tsr_io_remove(journal->path);
-  tsr_status closed = tsr_journal_close(journal);
-  if (!status) return closed;
-  tsr_status_free(closed);
-  return status;
+  return tsr_status_first(status, tsr_journal_close(journal));
 }
 
 bool tsr_journal_is_empty(const tsr_journal *journal) { return journal->end == 0; }

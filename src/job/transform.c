@@ -73,8 +73,7 @@ static int64_t memory_of_blocks(const tsr_transform *t) {
 static tsr_status choose_workers(tsr_transform *t) {
   const int64_t tables =
       t->source.table_memory + tsr_budget_target(t->target) + memory_of_blocks(t);
-  const tsr_job_limits limits =
-      TSR_JOB_LIMITS_OF(&t->options, t->source.one_worker ? 1 : t->options.jobs);
+  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&t->options, t->source.jobs);
   tsr_budget budget;
   // Prefer fewer workers to a source that is not compared, and that to failing.
   tsr_status status = tsr_budget_init(&budget, &limits, tables, least_memory(t, true));

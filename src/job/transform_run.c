@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "base/progress_internal.h"
+#include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/format.h"
@@ -25,13 +26,6 @@
 #include "tessera/engine/pool.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
-
-// Keeps the first of two failures.
-static tsr_status first_of(tsr_status first, tsr_status second) {
-  if (!first) return second;
-  tsr_status_free(second);
-  return first;
-}
 
 // ---- blocks ----
 
@@ -207,7 +201,7 @@ static tsr_status write_index(const tsr_transform *t) {
   if (!status)
     status = tsr_io_write(fd, tsr_text_string(&path), index->data, (int64_t)index->length, 0);
   if (!status && !t->options.no_sync) status = tsr_io_sync(fd, tsr_text_string(&path));
-  status = first_of(status, tsr_io_close(fd, tsr_text_string(&path)));
+  status = tsr_status_first(status, tsr_io_close(fd, tsr_text_string(&path)));
   tsr_text_deinit(&path);
   return status;
 }
@@ -347,12 +341,13 @@ static tsr_status tidy(tsr_transform_state *run, tsr_status status) {
     tsr_status removed = tsr_work_remove(&run->t->work);
     if (removed) {
       if (run->finished) removed = tsr_note(removed, "the result is in place, but");
-      status = first_of(status, removed);
-      return first_of(status, tsr_journal_close(journal));
+      status = tsr_status_first(status, removed);
+      return tsr_status_first(status, tsr_journal_close(journal));
     }
   }
-  if (remove || tsr_journal_is_empty(journal)) return first_of(status, tsr_journal_remove(journal));
-  return first_of(status, tsr_journal_close(journal));
+  if (remove || tsr_journal_is_empty(journal))
+    return tsr_status_first(status, tsr_journal_remove(journal));
+  return tsr_status_first(status, tsr_journal_close(journal));
 }
 
 tsr_status tsr_transform_state_end(tsr_transform_state *run, tsr_status status) {
@@ -384,7 +379,7 @@ tsr_status tsr_transform_run(tsr_transform *transform) {
   tsr_status status = tsr_transform_state_begin(&run);
   if (!status && !run.finished) status = write_all(&run);
   if (!status && !run.finished) status = tsr_transform_state_finish(&run);
-  status = first_of(status, tsr_transform_state_close(&run));
+  status = tsr_status_first(status, tsr_transform_state_close(&run));
   if (!status && !run.finished) status = tsr_transform_state_commit(&run);
   if (!status) status = tsr_transform_make_report(transform, run.resumed);
   return tsr_transform_state_end(&run, status);

@@ -111,10 +111,7 @@ static tsr_status check_replaced(const tsr_work *work) {
 }
 
 tsr_status tsr_work_refuse_left(const char *path) {
-  return tsr_fail(ALREADY_THERE,
-                  "%s: an unfinished job left it there; TSR_EXISTING_RESUME continues it, "
-                  "TSR_EXISTING_REPLACE starts over",
-                  path);
+  return tsr_fail(ALREADY_THERE, "%s: left by an unfinished job", path);
 }
 
 tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
@@ -324,7 +321,7 @@ static tsr_status put_in_place(const tsr_work *work, bool replaces) {
   if (!flags) return tsr_io_rename(work->result, work->path);
   if (!renameat2(AT_FDCWD, work->result, AT_FDCWD, work->path, flags)) return NULL;
   if (errno == EEXIST || !cannot_exchange(errno) || swap)
-    return tsr_fail(IO, "%s: cannot rename the result to it: %s", work->path, strerror(errno));
+    return tsr_fail(IO, "%s: cannot put it in its place: %s", work->path, strerror(errno));
   TSR_TRY(tsr_work_check_free(work));
   return tsr_io_rename(work->result, work->path);
 }

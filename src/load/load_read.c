@@ -5,7 +5,6 @@
 
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
-#include "element/copy_internal.h"
 #include "element/copy_runs.h"
 #include "load/load_tasks.h"
 #include "store/checkpoint_internal.h"
@@ -65,23 +64,10 @@ static tsr_status gather_piece(load_reader *r, tsr_batch *batch, const tsr_load_
 
 // ---- tensors made by a map ----
 
-// A piece as a copy from a dense box.
-static tsr_copy copy_of(const tsr_piece *piece, int rank) {
-  tsr_copy copy = {.to = piece->offset, .length = 1, .loop_count = rank};
-  int64_t stride = 1;
-  for (int d = rank - 1; d >= 0; d--) {
-    const int64_t size = piece->ranges[d].hi - piece->ranges[d].lo;
-    copy.loops[d] = (tsr_copy_loop){size, stride, piece->strides[d]};
-    stride *= size;
-  }
-  tsr_copy_simplify(&copy);
-  return copy;
-}
-
 static tsr_status read_piece(load_reader *r, int worker, const tsr_load_tensor *t,
                              const tsr_load_slot *slot, const tsr_piece *piece) {
   const int bits = tsr_dtype_info_of(t->view->dtype)->bits;
-  const tsr_copy copy = copy_of(piece, t->view->shape.rank);
+  const tsr_copy copy = tsr_load_piece_copy(piece, t->view->shape.rank, true);
   tsr_batch *batch = &r->batches[worker];
   const int64_t bytes = tsr_view_bytes(t->view, tsr_copy_elements(&copy));
   batch->bytes_wanted += bytes;

@@ -8,6 +8,7 @@
 #include "element/copy_internal.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"
+#include "load/load_tasks.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
@@ -81,16 +82,6 @@ static tsr_status list_whole(copy_listing *l, int64_t shard) {
 
 // ---- shards that overlap ----
 
-static tsr_copy copy_of_piece(const tsr_piece *piece, int rank) {
-  tsr_copy copy = {.from = piece->offset, .to = piece->offset, .length = 1, .loop_count = rank};
-  for (int d = 0; d < rank; d++) {
-    const int64_t step = piece->strides[d];
-    copy.loops[d] = (tsr_copy_loop){piece->ranges[d].hi - piece->ranges[d].lo, step, step};
-  }
-  tsr_copy_simplify(&copy);
-  return copy;
-}
-
 typedef struct owner_copies {
   copy_listing *l;
   const tsr_piece *piece;
@@ -115,7 +106,7 @@ static tsr_status list_pieces(copy_listing *l, int64_t shard) {
   tsr_status status = NULL;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   for (tsr_piece piece; !status && tsr_pieces_next(&pieces, &piece);) {
-    const tsr_copy copy = copy_of_piece(&piece, tsr_layout_rank(layout));
+    const tsr_copy copy = tsr_load_piece_copy(&piece, tsr_layout_rank(layout), false);
     status = piece.owned
                  ? add_to_others(l, reader, &copy)
                  : tsr_box_copies_into(l->index, piece.ranges, piece.strides, TSR_BOX_OWNERS,

@@ -7,6 +7,7 @@
 
 #include "base/arithmetic.h"
 #include "base/grow.h"
+#include "element/copy_internal.h"
 #include "layout/layout_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
@@ -55,6 +56,19 @@ static int64_t piece_elements(const tsr_piece *piece, int rank) {
   int64_t elements = 1;
   for (int d = 0; d < rank; d++) elements *= piece->ranges[d].hi - piece->ranges[d].lo;
   return elements;
+}
+
+tsr_copy tsr_load_piece_copy(const tsr_piece *piece, int rank, bool dense) {
+  tsr_copy copy = {
+      .from = dense ? 0 : piece->offset, .to = piece->offset, .length = 1, .loop_count = rank};
+  int64_t stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    const int64_t size = piece->ranges[d].hi - piece->ranges[d].lo, step = piece->strides[d];
+    copy.loops[d] = (tsr_copy_loop){size, dense ? stride : step, step};
+    stride *= size;
+  }
+  tsr_copy_simplify(&copy);
+  return copy;
 }
 
 tsr_status tsr_load_slot_elements(const tsr_load_tensor *t, const tsr_load_slot *slot,

@@ -37,6 +37,8 @@ typedef struct tsr_load_tasks {
   int64_t *firsts;  // owned
   int64_t job_count;
 } tsr_load_tasks;
+// A piece as a copy: from a dense box, or between buffers of equal shape.
+tsr_copy tsr_load_piece_copy(const tsr_piece *piece, int rank, bool dense);
 TSR_MUST_USE tsr_status tsr_load_tasks_init(tsr_load_tasks *tasks, const tsr_load *load,
                                             const int64_t *tensors, int64_t count);
 void tsr_load_tasks_deinit(tsr_load_tasks *tasks);

@@ -171,6 +171,7 @@ static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_
   if (own) how->plan = own;
   tsr_job_source source = {
       .job = "save",
+      .jobs = how->jobs,
       .small_windows = save->stage.used,  // then one rank more often holds all of one
       .views = *views,
       .table_memory = tsr_budget_views(views, NULL),

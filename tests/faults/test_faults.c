@@ -382,7 +382,7 @@ static void what_comes_to_be_there_meanwhile_stays(void **state) {
     s.options.progress = make_destination;
     s.options.progress_context = &s;
     assert_fails_with(scene_transform(&s, TSR_EXISTING_REFUSE), IO,
-                      "out: cannot rename the result to it");
+                      "out: cannot put it in its place");
     assert_int_equal(scene_look(&s), FOUND_OLD);
     s.options.progress = NULL;
     scene_remove(s.out);
