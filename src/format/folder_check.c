@@ -98,18 +98,20 @@ static tsr_status name_files(folder_state *f) {
   return NULL;
 }
 
-// Whether the name is that of one of several numbered files. Without an index these are the model,
-// or else the single file; other files are only reported.
-static bool is_numbered(const char *name) {
+// The total of a name model-00001-of-00003.safetensors; -1 for other names. Without an index,
+// numbered files are the model, or else the single file; other files are only reported.
+static int total_of_name(const char *name) {
   int number = 0, total = 0, end = 0;
-  return sscanf(name, "model-%5d-of-%5d.safetensors%n", &number, &total, &end) == 2 && end > 0 &&
-         !name[end];
+  const bool numbered =
+      sscanf(name, "model-%5d-of-%5d.safetensors%n", &number, &total, &end) == 2 && end > 0;
+  return numbered && !name[end] ? total : -1;
 }
 
 static tsr_status choose_files(folder_state *f) {
   tsr_fsck *fsck = f->fsck;
   int64_t numbered = 0;
-  for (int64_t i = 0; i < fsck->file_count; i++) numbered += is_numbered(fsck->files[i].name);
+  for (int64_t i = 0; i < fsck->file_count; i++)
+    numbered += total_of_name(fsck->files[i].name) >= 0;
   const bool indexed = f->map != NULL;
   if (!indexed && !f->doc && !numbered) {
     const int64_t single = find_file(fsck, SINGLE_NAME, strlen(SINGLE_NAME));
@@ -119,7 +121,7 @@ static tsr_status choose_files(folder_state *f) {
                           "%s: neither " INDEX_NAME " nor " SINGLE_NAME " is there", fsck->path);
   } else if (!indexed) {
     for (int64_t i = 0; i < fsck->file_count; i++)
-      fsck->files[i].named = is_numbered(fsck->files[i].name);
+      fsck->files[i].named = total_of_name(fsck->files[i].name) >= 0;
     if (!f->doc && !fsck->totals[TSR_SEVERITY_ERROR])
       TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
                            "%s: %lld numbered files, but " INDEX_NAME " is not there", fsck->path,
@@ -137,11 +139,11 @@ static tsr_status choose_files(folder_state *f) {
 
 // Without an index, missing numbers are missing files.
 static tsr_status check_numbers(folder_state *f) {
-  int most = 0, number = 0, total = 0;
-  for (int64_t i = 0; i < f->fsck->file_count; i++)
-    if (is_numbered(f->fsck->files[i].name) &&
-        sscanf(f->fsck->files[i].name, "model-%5d-of-%5d", &number, &total) == 2 && total > most)
-      most = total;
+  int most = 0;
+  for (int64_t i = 0; i < f->fsck->file_count; i++) {
+    const int total = total_of_name(f->fsck->files[i].name);
+    if (total > most) most = total;
+  }
   for (int i = 1; i <= most && !f->map; i++) {
     char name[64];
     snprintf(name, sizeof name, "model-%05d-of-%05d.safetensors", i, most);

@@ -19,7 +19,6 @@
 #include "format/reading.h"
 #include "json/json.h"
 #include "json/json_read.h"
-#include "store/checkpoint_metadata.h"
 #include "view/tensor_hash.h"
 
 static const char ending[] = ".npy";
@@ -91,19 +90,19 @@ static tsr_status read_folder(tsr_numpy_arrays *list) {
 static tsr_status read_entry(tsr_numpy_arrays *list, const tsr_json *member) {
   static const char *const keys[] = {"file", "dtype", NULL};
   const char *file = NULL, *word = NULL;
-  size_t length = 0, word_length = 0, name_length = 0;
+  size_t length = 0, name_length = 0;
   const char *name = tsr_json_key(member, &name_length);
-  char path[PATH_MAX], dtype_name[32];
+  char path[PATH_MAX];
   tsr_dtype dtype = TSR_DTYPE_NONE;
   TSR_TRY(tsr_json_check_keys(member, keys));
   TSR_TRY(tsr_json_get_string(tsr_json_find(member, "file"), "file", &file, &length));
-  TSR_TRY(tsr_json_get_string(tsr_json_find(member, "dtype"), "dtype", &word, &word_length));
+  TSR_TRY(tsr_json_copy_string(tsr_json_find(member, "dtype"), "dtype", &list->checkpoint->arena,
+                               &word));
   if (!tsr_reading_is_inside(file, length))
     return tsr_fail(BROKEN_FILE, "file \"%.*s\" is not one in its folder", (int)length, file);
   if (memchr(name, '\0', name_length))
     return tsr_fail(BROKEN_FILE, "the name contains a zero byte");
-  snprintf(dtype_name, sizeof dtype_name, "%.*s", (int)word_length, word);
-  TSR_TRY(tsr_dtype_parse(dtype_name, &dtype));
+  TSR_TRY(tsr_dtype_parse(word, &dtype));
   TSR_TRY(tsr_reading_join(list->checkpoint->path, file, length, path));
   TSR_TRY(read_file(list, path, name, name_length, dtype));
   const tsr_numpy_array *found = &list->items[list->count - 1];

@@ -2,7 +2,7 @@
 //
 // Headers of arrays give their sizes, so the whole archive is laid out before the first element is
 // there. Zip also wants a checksum of each array: it is joined from those of the blocks, and
-// everything between the arrays is written at the end.
+// everything between the arrays is written at the end. Metadata is a record before the directory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,13 +10,18 @@
 #include "base/hash_internal.h"
 #include "base/io.h"
 #include "base/text_internal.h"
+#include "file/file_metadata.h"
 #include "file/npz.h"
 #include "file/zip_plan.h"
 #include "format/format.h"
 #include "format/numpy_arrays.h"
 #include "format/reading.h"
-#include "store/checkpoint_metadata.h"
+#include "json/json.h"
+#include "json/json_read.h"
 #include "view/tensor_hash.h"
+
+static const char schema[] = "tessera-npz/1";
+static const char beginning[] = "{\"schema\":\"tessera-npz/";  // of records of any version
 
 // ---- reading ----
 
@@ -31,10 +36,30 @@ static tsr_status detect(const tsr_format_probe *probe, bool *out_found) {
   return NULL;
 }
 
+static tsr_status read_record(tsr_checkpoint *checkpoint, const tsr_json_doc *doc) {
+  static const char *const keys[] = {"schema", "metadata", NULL};
+  const tsr_json *root = tsr_json_root(doc);
+  TSR_TRY(tsr_json_check_schema(root, schema));
+  TSR_TRY(tsr_json_check_keys(root, keys));
+  return tsr_checkpoint_read_metadata(checkpoint, doc, tsr_json_find(root, "metadata"));
+}
+
+// Records of other programs are ignored.
+static tsr_status take_record(tsr_checkpoint *checkpoint, const tsr_npz *npz) {
+  size_t length = 0;
+  const char *text = tsr_npz_record(npz, &length);
+  const size_t least = sizeof beginning - 1;
+  tsr_json_doc *doc = NULL;
+  if (!text || length < least || memcmp(text, beginning, least) != 0) return NULL;
+  tsr_status status = tsr_json_parse(text, length, &doc);
+  if (!status) status = read_record(checkpoint, doc);
+  tsr_json_destroy(doc);
+  return tsr_note(status, "the record before the directory");
+}
+
 static tsr_status add_members(tsr_numpy_arrays *list, const tsr_npz *npz) {
   const char *path = list->checkpoint->path;
   tsr_numpy_array found = {0};
-  size_t length = 0;
   TSR_TRY(tsr_reading_add_file(list->checkpoint, path, &found.file));
   for (int64_t i = 0; i < tsr_npz_count(npz); i++) {
     const char *name = tsr_npz_name(npz, i);
@@ -43,9 +68,7 @@ static tsr_status add_members(tsr_numpy_arrays *list, const tsr_npz *npz) {
     TSR_TRY_NOTE(tsr_numpy_arrays_add(list, name, strlen(name), TSR_DTYPE_NONE, &found), "%s",
                  path);
   }
-  const char *record = tsr_npz_record(npz, &length);
-  if (record)
-    TSR_TRY_NOTE(tsr_checkpoint_read_record(list->checkpoint, record, length), "%s", path);
+  TSR_TRY_NOTE(take_record(list->checkpoint, npz), "%s", path);
   return tsr_numpy_arrays_finish(list);
 }
 
@@ -74,14 +97,26 @@ static tsr_status make_items(const tsr_dealing *deal, tsr_npz_item **out_items) 
   return NULL;
 }
 
+static tsr_status write_record(const tsr_metadata *items, int64_t count, tsr_text *out) {
+  tsr_json_writer json;
+  if (!count) return NULL;
+  tsr_json_writer_init(&json, out, 0);
+  tsr_json_begin_inline_object(&json);
+  tsr_json_write_key(&json, "schema");
+  tsr_json_write_string(&json, schema);
+  tsr_json_write_key(&json, "metadata");
+  TSR_TRY(tsr_metadata_write(items, count, &json));
+  tsr_json_end_object(&json);
+  return tsr_text_check(out);
+}
+
 static tsr_status plan_archive(const tsr_dealing *deal, tsr_zip_plan *zip, int64_t *begins) {
   tsr_npz_item *items = NULL;
   tsr_text record = TSR_TEXT_EMPTY;
   tsr_status status = make_items(deal, &items);
   // NumPy knows an archive by its first bytes, so an empty one must begin with its end.
   if (!status && deal->views->count > 0)
-    status =
-        tsr_metadata_write_record(deal->options->metadata, deal->options->metadata_count, &record);
+    status = write_record(deal->options->metadata, deal->options->metadata_count, &record);
   if (!status)
     status = tsr_npz_plan(items, deal->views->count, tsr_text_string(&record), zip, begins);
   tsr_text_deinit(&record);

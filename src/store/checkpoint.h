@@ -7,6 +7,7 @@
 #include "base/name_index.h"
 #include "file/file_metadata.h"
 #include "file/safetensors.h"
+#include "json/json.h"
 #include "store/store.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/metadata.h"
@@ -48,6 +49,10 @@ TSR_MUST_USE tsr_status tsr_checkpoint_report(tsr_checkpoint *checkpoint, tsr_fa
 // Keeps the first value of a key. A different second value is a warning.
 TSR_MUST_USE tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint,
                                                     const tsr_metadata *item);
+// Adds metadata that formats keep as a JSON object, a value of `doc`; NULL adds nothing.
+TSR_MUST_USE tsr_status tsr_checkpoint_read_metadata(tsr_checkpoint *checkpoint,
+                                                     const tsr_json_doc *doc,
+                                                     const tsr_json *value);
 // Adds the metadata and warnings of a file's header.
 TSR_MUST_USE tsr_status tsr_checkpoint_take_metadata(tsr_checkpoint *checkpoint,
                                                      const tsr_model *model);

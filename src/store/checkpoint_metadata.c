@@ -1,20 +1,13 @@
-// Metadata of a checkpoint: the union of the metadata of its files. NumPy's formats have no place
-// for it: folders of arrays keep it in their index, archives in a record before the directory.
-#include "store/checkpoint_metadata.h"
-
+// Metadata of a checkpoint: the union of the metadata of its files. The first value of a key
+// counts.
 #include <string.h>
 
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "json/json.h"
-#include "json/json_read.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
-
-static const char schema[] = "tessera-npz/1";
-// The beginning of our own records, of any version.
-static const char beginning[] = "{\"schema\":\"tessera-npz/";
 
 tsr_status tsr_checkpoint_add_metadata(tsr_checkpoint *checkpoint, const tsr_metadata *item) {
   tsr_metadata_list *list = &checkpoint->metadata;
@@ -56,37 +49,4 @@ tsr_status tsr_checkpoint_read_metadata(tsr_checkpoint *checkpoint, const tsr_js
   if (!status) status = add_items(checkpoint, list.items, list.count);
   tsr_metadata_list_deinit(&list);
   return status;
-}
-
-// ---- the record of an archive ----
-
-static tsr_status read_record(tsr_checkpoint *checkpoint, const tsr_json_doc *doc) {
-  static const char *const keys[] = {"schema", "metadata", NULL};
-  const tsr_json *root = tsr_json_root(doc);
-  TSR_TRY(tsr_json_check_schema(root, schema));
-  TSR_TRY(tsr_json_check_keys(root, keys));
-  return tsr_checkpoint_read_metadata(checkpoint, doc, tsr_json_find(root, "metadata"));
-}
-
-tsr_status tsr_checkpoint_read_record(tsr_checkpoint *checkpoint, const char *text, size_t length) {
-  const size_t least = sizeof beginning - 1;
-  tsr_json_doc *doc = NULL;
-  if (length < least || memcmp(text, beginning, least) != 0) return NULL;  // not ours
-  tsr_status status = tsr_json_parse(text, length, &doc);
-  if (!status) status = read_record(checkpoint, doc);
-  tsr_json_destroy(doc);
-  return tsr_note(status, "the record before the directory");
-}
-
-tsr_status tsr_metadata_write_record(const tsr_metadata *items, int64_t count, tsr_text *out) {
-  tsr_json_writer json;
-  if (!count) return NULL;
-  tsr_json_writer_init(&json, out, 0);
-  tsr_json_begin_inline_object(&json);
-  tsr_json_write_key(&json, "schema");
-  tsr_json_write_string(&json, schema);
-  tsr_json_write_key(&json, "metadata");
-  TSR_TRY(tsr_metadata_write(items, count, &json));
-  tsr_json_end_object(&json);
-  return tsr_text_check(out);
 }
