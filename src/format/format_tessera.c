@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/hash_internal.h"
-#include "base/io.h"
 #include "base/text_internal.h"
 #include "file/model.h"
 #include "format/format.h"

@@ -3,9 +3,7 @@
 // dtypes of ml_dtypes; the dtype then comes from our own record, the caller or a default.
 #include "format/numpy_arrays.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/grow.h"
 #include "base/text_internal.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/io.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 

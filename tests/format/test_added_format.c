@@ -6,7 +6,6 @@
 
 #include "format/format.h"
 #include "format/fsck_report.h"
-#include "json/json.h"
 #include "store/checkpoint_internal.h"
 #include "support/folder.h"
 #include "tessera/checkpoint/fsck.h"
