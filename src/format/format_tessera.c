@@ -1,5 +1,5 @@
-// Our own folder: each shard stored once, and a manifest with the plan, which file holds the shards
-// of which device, and a hash of each tensor.
+// Our own folder: each shard stored once, and a manifest with the plan, the device of each file and
+// a hash of each tensor.
 //
 //   {"schema": "tessera-checkpoint/1",
 //    "files": [{"name": "data-00001-of-00008.safetensors", "position": 0, "bytes": 1234}, ...],
@@ -8,7 +8,6 @@
 //
 // Each file is an ordinary safetensors file: under the name of a tensor it holds the shard of the
 // device at this mesh position. The first replica of a shard stores it.
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

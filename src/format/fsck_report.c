@@ -1,5 +1,5 @@
 // Faults of a checkpoint, collected by the check of its format; and the check of a safetensors
-// header, which tells a truncated file from a broken one.
+// header, which distinguishes a truncated file from a broken one.
 #include "format/fsck_report.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // Shards are dealt to files in the order of the tensors; a file that would grow too large is
-// followed by another. Headers come last, since names of files contain the number of files. What
-// differs by format is asked of its row.
+// followed by another. Headers come last, since names of files contain the number of files. The
+// row of the format decides what differs.
 #include "format/target.h"
 
 #include <limits.h>

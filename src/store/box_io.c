@@ -220,8 +220,8 @@ static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   return status;
 }
 
-static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                       tsr_runs_mode mode, const void *bytes) {
+static box_io make_io(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                      tsr_runs_mode mode, const void *bytes) {
   return (box_io){.store = store,
                   .tensor = tensor,
                   .index = index,
@@ -232,14 +232,14 @@ static box_io of_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *in
 
 tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                               const tsr_range *box, void *out) {
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
   return run(&io, box, 0);
 }
 
 tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                           const tsr_range *box, int copy, void *out) {
   if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
   io.copy = copy;
   return run(&io, box, 0);
 }
@@ -248,7 +248,7 @@ tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_
                                 int64_t first, int64_t count, int copy, void *out) {
   if (store->tensors[tensor].foreign)
     return tsr_foreign_read_range(store, tensor, index, first, count, out);
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_READ, out);
+  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
   io.first = first;
   io.copy = copy;
   return run(&io, NULL, count);
@@ -256,13 +256,13 @@ tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_
 
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, TSR_RUNS_WRITE, bytes);
+  box_io io = make_io(store, tensor, index, TSR_RUNS_WRITE, bytes);
   return run(&io, box, 0);
 }
 
 static tsr_status run_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                             tsr_runs_mode mode, int64_t first, int64_t count, const void *bytes) {
-  box_io io = of_bytes(store, tensor, index, mode, bytes);
+  box_io io = make_io(store, tensor, index, mode, bytes);
   io.first = first;
   return run(&io, NULL, count);
 }
