@@ -114,7 +114,7 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
   options.optimiser_copies = (double)copies;
   tsr_fit_report report = TSR_FIT_REPORT;
   TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
-  cli_say("%s per device with all replicas, lower bound %s; %s\n",
+  cli_say("%s per device with all copies, lower bound %s; %s\n",
           tsr_format_bytes(report.bytes_per_device).text, tsr_format_bytes(report.smallest).text,
           report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
   return NULL;
