@@ -227,7 +227,7 @@ tsr_status tsr_lists_init(tsr_lists *lists, const tsr_comm *comm) {
 
 void tsr_lists_deinit(tsr_lists *lists) { free((void *)lists->in); }
 
-// ---- looking ----
+// ---- reading ----
 
 tsr_dtype tsr_array_dtype(const tsr_array *array) { return array->dtype; }
 tsr_shape tsr_array_shape(const tsr_array *array) { return tsr_layout_shape(array->layout); }

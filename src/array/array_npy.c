@@ -166,8 +166,9 @@ static tsr_status check_file(const tsr_layout *layout, const char *path, tsr_dty
   if (npy->dtype == TSR_DTYPE_NONE && dtype != TSR_DTYPE_NONE)
     TSR_TRY_NOTE(tsr_npy_set_dtype(npy, dtype), "%s", path);
   if (npy->dtype == TSR_DTYPE_NONE)
-    return tsr_fail(UNKNOWN_DTYPE, "%s: the file does not say what its elements of %d bytes are",
-                    path, npy->width);
+    return tsr_fail(UNKNOWN_DTYPE,
+                    "%s: the file does not record the dtype of its elements of %d bytes", path,
+                    npy->width);
   if (dtype != TSR_DTYPE_NONE && npy->dtype != dtype)
     return tsr_fail(BAD_ARGUMENT, "%s: elements are %s, wanted %s", path,
                     tsr_dtype_info_of(npy->dtype)->name, tsr_dtype_info_of(dtype)->name);
@@ -181,7 +182,8 @@ tsr_status tsr_array_load_npy(tsr_comm *comm, const tsr_layout *layout, const ch
   tsr_array *array = NULL;
   TSR_TRY(check_file(layout, path, dtype, &f.npy));
   if (tsr_layout_term_count(layout) > 1)
-    return tsr_fail(UNSUPPORTED, "%s: a file is not read into partial results", path);
+    return tsr_fail(UNSUPPORTED, "%s: a file cannot be read into a layout with unreduced axes",
+                    path);
   TSR_TRY(tsr_array_empty(comm, layout, f.npy.dtype, &array));
   f.array = array;
   tsr_status status = tsr_io_open(path, &f.fd);

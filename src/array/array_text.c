@@ -15,10 +15,7 @@ tsr_status tsr_array_put(tsr_comm *comm, const tsr_mesh *mesh, const char *spec,
 static tsr_status make_layout(const tsr_array *array, const char *spec, tsr_layout **out_layout) {
   const tsr_mesh *mesh = tsr_layout_mesh(array->layout);
   const tsr_shape shape = tsr_array_shape(array);
-  if (!mesh)
-    return tsr_fail(BAD_ARGUMENT,
-                    "spec \"%s\": the array lies on no mesh, wanted one whose layout has a mesh",
-                    spec);
+  if (!mesh) return tsr_fail(BAD_ARGUMENT, "spec \"%s\": the array has no mesh", spec);
   return tsr_layout_from_spec_text(mesh, spec, &shape, tsr_layout_policy(array->layout),
                                    out_layout);
 }

@@ -31,7 +31,7 @@ typedef struct cutters {
 static tsr_status add_cutter(const chunk_request *request, const tsr_axis_ref *ref, cutters *out) {
   int axis = 0;
   if (ref->size)
-    return tsr_fail(NOT_EXPRESSIBLE, "a part of axis \"%s\": chunks know whole axes only",
+    return tsr_fail(NOT_EXPRESSIBLE, "a sub-axis of \"%s\": chunks support whole axes only",
                     ref->name);
   TSR_TRY(tsr_mesh_need_axis(request->mesh, ref->name, &axis));
   for (int i = 0; i < out->count; i++)
@@ -54,11 +54,11 @@ static tsr_status read_cutters(const chunk_request *request, const tsr_spec_dim 
   if (!dim->stage_count) return NULL;
   const tsr_stage *stage = &dim->stages[0];
   if (dim->stage_count > 1 || stage->kind != TSR_STAGE_EVEN)
-    return tsr_fail(NOT_EXPRESSIBLE, "chunks know even cuts by whole axes only");
+    return tsr_fail(NOT_EXPRESSIBLE, "chunks support only even cuts by whole axes");
   const int names = count_names(stage);
   if (names > 1 && !request->options.tuple_axes)
-    return tsr_fail(TUPLE_AXIS_UNSUPPORTED,
-                    "%d axes cut one dimension, which is served with tuple_axes only", names);
+    return tsr_fail(TUPLE_AXIS_UNSUPPORTED, "%d axes cut one dimension, which needs tuple_axes",
+                    names);
   for (int i = 0; i < stage->axis_count; i++)
     if (stage->axes[i].name[0]) TSR_TRY(add_cutter(request, &stage->axes[i], out));
   return NULL;
@@ -85,8 +85,8 @@ static tsr_status check_contiguous(const chunk_request *request, const cutters *
     const int64_t held = request->box.sizes[by->axes[i]];
     if (held != axis->size)
       return tsr_fail(CHUNK_NOT_CONTIGUOUS,
-                      "the process's part is no single range: it holds %lld of the %lld places of "
-                      "axis \"%s\", and several of an axis before it",
+                      "the process's slice is not one range: it holds %lld of the %lld coordinates "
+                      "of axis \"%s\", and several of an axis before it",
                       (long long)held, (long long)axis->size, axis->name);
   }
   return NULL;

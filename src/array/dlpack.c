@@ -148,8 +148,7 @@ typedef struct imported {
 
 static tsr_status import_tensor(const DLTensor *tensor, imported *out) {
   if (tensor->device.device_type != kDLCPU)
-    return tsr_fail(UNSUPPORTED,
-                    "a DLPack tensor on a device of type %d, wanted %d (the processor)",
+    return tsr_fail(UNSUPPORTED, "a DLPack tensor on a device of type %d, wanted %d (CPU)",
                     (int)tensor->device.device_type, (int)kDLCPU);
   TSR_TRY(find_dtype(tensor->dtype, &out->dtype));
   TSR_TRY(tsr_shape_init(&out->shape, tensor->shape, tensor->ndim));
@@ -163,7 +162,8 @@ static tsr_status check_version(const DLManagedTensorVersioned *tensor) {
     return tsr_fail(UNSUPPORTED, "a tensor of DLPack %u.%u, wanted %d.x", tensor->version.major,
                     tensor->version.minor, DLPACK_MAJOR_VERSION);
   if (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED)
-    return tsr_fail(UNSUPPORTED, "a DLPack tensor of narrow elements, each in a byte of its own");
+    return tsr_fail(UNSUPPORTED,
+                    "a DLPack tensor of elements narrower than a byte that are not packed");
   return NULL;
 }
 

@@ -31,7 +31,7 @@ tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *range
     int64_t way = 0;
     if (strides[d] < -INT64_MAX || __builtin_mul_overflow(llabs(strides[d]), size, &way) ||
         __builtin_add_overflow(reach, way, &reach) || reach > INT64_MAX / 128)
-      return tsr_fail(OVERFLOW, "stride %lld of dimension %d, of size %lld, leads too far",
+      return tsr_fail(OVERFLOW, "stride %lld of dimension %d of size %lld overflows",
                       (long long)strides[d], d, (long long)size);
   }
   return NULL;
@@ -63,7 +63,7 @@ tsr_status tsr_host_room_check(const tsr_array *array, const tsr_range *ranges,
   return tsr_room_check(host, host_bytes, needed);
 }
 
-// ---- lending ----
+// ---- borrowing ----
 
 // Calls the caller's function only on success.
 typedef struct loan {
@@ -164,8 +164,7 @@ static tsr_status run_job(sharding_job *job) {
 static tsr_status check_memory(const tsr_array *array, const void *host) {
   for (int64_t i = 0; !host && i < array->slot_count; i++)
     if (tsr_layout_shard_elements(array->layout, array->slots[i].shard))
-      return tsr_fail(BAD_ARGUMENT,
-                      "no host memory for the tensor, of which device %lld holds %lld elements",
+      return tsr_fail(BAD_ARGUMENT, "host memory is NULL, but device %lld holds %lld elements",
                       (long long)array->slots[i].device,
                       (long long)tsr_layout_shard_elements(array->layout, array->slots[i].shard));
   return NULL;
@@ -272,7 +271,7 @@ tsr_status tsr_array_gather_here(const tsr_array *array, void *host, const tsr_r
   return status;
 }
 
-// ---- the process's part ----
+// ---- the process's box ----
 
 static tsr_status local_shards(const tsr_comm *comm, const tsr_layout *layout, int64_t **out_shards,
                                int64_t *out_count) {

@@ -11,7 +11,7 @@
 #include "tessera/engine/array.h"
 #include "tessera/engine/layout.h"
 
-// ---- parts ----
+// ---- local shards ----
 
 // If JAX has no replica ids (shards that are not boxes, partial results), ours count devices with
 // the same shard.

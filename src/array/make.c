@@ -51,7 +51,7 @@ tsr_status tsr_slot_clear(const tsr_array *array, tsr_array_slot *slot) {
   return fill(array, (memory_fill){.data = slot->data, .bytes = tsr_slot_bytes(array, slot)});
 }
 
-// ---- zeros and others ----
+// ---- constant arrays ----
 
 tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                            tsr_array **out_array) {

@@ -23,7 +23,7 @@
 
 enum { VIEW_ALIGNMENT = 64 };
 
-// ---- what ranks know of each other ----
+// ---- leaders and replicas of a rank ----
 
 // Whether the device at a position receives its shard, or shares that of another device of its
 // rank.

@@ -55,7 +55,7 @@ static tsr_status check_donated(tsr_array *const *arrays, int64_t count, tsr_arr
   int64_t first = 0, second = 0;
   while (arrays[first] != twice) first++;
   for (second = first + 1; arrays[second] != twice;) second++;
-  return tsr_fail(BAD_ARGUMENT, "array %lld is array %lld once more, and cannot be donated twice",
+  return tsr_fail(BAD_ARGUMENT, "array %lld is the same as array %lld and cannot be donated twice",
                   (long long)second, (long long)first);
 }
 

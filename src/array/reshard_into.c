@@ -136,7 +136,7 @@ static tsr_status check_pair(const tsr_array *array, const tsr_array *target) {
   if (target->comm != array->comm)
     return tsr_fail(BAD_ARGUMENT, "the target is on another comm than the array");
   if (target->dtype != array->dtype)
-    return tsr_fail(BAD_ARGUMENT, "the target is of %s, the array of %s",
+    return tsr_fail(BAD_ARGUMENT, "the target has dtype %s, the array %s",
                     tsr_dtype_info_of(target->dtype)->name, tsr_dtype_info_of(array->dtype)->name);
   return tsr_shapes_check("the target", &to, "the array", &from);
 }
@@ -147,7 +147,7 @@ static tsr_status check(const tsr_array *array, const tsr_array *target,
   TSR_TRY(tsr_array_check_alive(array));
   TSR_TRY(check_pair(array, target));
   if (out_options->relabel)
-    return tsr_fail(BAD_ARGUMENT, "relabel: the devices of an array that is there stay its own");
+    return tsr_fail(BAD_ARGUMENT, "relabel: the devices of an existing target cannot change");
   return NULL;
 }
 

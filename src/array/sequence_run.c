@@ -201,7 +201,7 @@ static tsr_status do_step(const tsr_sequence *sequence, int64_t number, tsr_arra
   return tsr_array_give(status, s.out, out_array);
 }
 
-// ---- all of it ----
+// ---- entry points ----
 
 static tsr_status do_steps(const tsr_sequence *sequence, tsr_array *array, const tsr_array *targets,
                            tsr_array **out_array) {

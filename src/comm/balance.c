@@ -58,7 +58,7 @@ bool tsr_records_balance(const tsr_comm *comm) {
   return tsr_hash128_equal(sum, TSR_HASH128_EMPTY);
 }
 
-// ---- which lane it is ----
+// ---- finding the lane ----
 
 // A lane as listed by its ends, `step` ranks apart.
 typedef struct ends {

@@ -81,7 +81,7 @@ static bool any_rank_failed(const tsr_comm *comm) {
   return false;
 }
 
-// ---- who says what ----
+// ---- texts ----
 
 static tsr_status share_record(const tsr_call *c, tsr_call_record mine) {
   return tsr_call_end(c, c->comm->engine->share(c->comm, &mine, sizeof mine, c->comm->records));
@@ -144,7 +144,7 @@ static tsr_status mismatch(const tsr_call *c, bool of_item) {
   return status;
 }
 
-// ---- where they differ ----
+// ---- finding the difference ----
 
 // The first item that differs between ranks. There is one, and all ranks have equally many.
 static tsr_status find_item(const tsr_call *c, int64_t *out_item) {

@@ -137,7 +137,7 @@ static tsr_status check_all_to_all(tsr_collective_args *a, const tsr_shape *shap
     return tsr_fail(INDIVISIBLE, "dimension %d of size %lld is not divisible by %lld members",
                     split, (long long)shape->dims[split], (long long)size);
   if (!tsr_dtype_info_of(a->dtype))
-    return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)a->dtype);
+    return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)a->dtype);
   TSR_TRY(tsr_shape_bytes(shape, a->dtype, &a->in_bytes));
   a->out_bytes = a->in_bytes;
   return tsr_buffers_check(a->comm, tsr_member_role, a, a->in, a->out);

@@ -144,7 +144,7 @@ void tsr_comm_release(tsr_comm *comm) {
   destroy(comm);
 }
 
-// ---- asking ----
+// ---- accessors ----
 
 const char *tsr_comm_engine_name(const tsr_comm *comm) { return comm->engine->name; }
 int64_t tsr_comm_device_count(const tsr_comm *comm) { return comm->first[comm->rank_count]; }

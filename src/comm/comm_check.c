@@ -47,7 +47,8 @@ tsr_status tsr_groups_check(tsr_comm *comm, const tsr_groups *groups) {
 
 tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t size, int64_t inner,
                             int64_t *out_bytes) {
-  if (!tsr_dtype_info_of(dtype)) return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)dtype);
+  if (!tsr_dtype_info_of(dtype))
+    return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (outer < 0 || inner < 0)
     return tsr_fail(BAD_ARGUMENT, "%lld blocks of %lld elements, wanted 0 or more",
                     (long long)outer, (long long)inner);
@@ -57,9 +58,9 @@ tsr_status tsr_blocks_check(tsr_dtype dtype, int64_t outer, int64_t size, int64_
 
 tsr_status tsr_reduction_check(tsr_dtype dtype, tsr_reduction op) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
-  if (!info) return tsr_fail(BAD_ARGUMENT, "%d is no element type", (int)dtype);
+  if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   const char *name = tsr_reduction_name(op);
-  if (!name) return tsr_fail(BAD_ARGUMENT, "%d is no reduction", (int)op);
+  if (!name) return tsr_fail(BAD_ARGUMENT, "reduction %d does not exist", (int)op);
   if (tsr_reduction_allows(op, dtype)) return NULL;
   if (op == TSR_REDUCE_MIN || op == TSR_REDUCE_MAX)
     return tsr_fail(BAD_ARGUMENT, "%s of %s: complex numbers have no order", name, info->name);

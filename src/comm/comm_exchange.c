@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/text_internal.h"
 #include "comm/rounds.h"
 #include "element/reduction.h"
@@ -72,7 +73,7 @@ static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *part, con
   const int64_t from = tsr_comm_local_index(comm, copy->source);
   const int64_t to = tsr_comm_local_index(comm, copy->target);
   if (from < 0 && to < 0)
-    return tsr_fail(BAD_ARGUMENT, "from device %lld to device %lld, neither of which is here",
+    return tsr_fail(BAD_ARGUMENT, "from device %lld to device %lld, neither is local",
                     (long long)copy->source, (long long)copy->target);
   if (copy->loop_count < 0 || copy->loop_count > TSR_MAX_RANK)
     return tsr_fail(BAD_ARGUMENT, "%d loops, wanted 0 to %d", copy->loop_count, TSR_MAX_RANK);
@@ -87,9 +88,7 @@ static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *part, con
 static tsr_status check_part(const tsr_comm *comm, const tsr_exchange *part) {
   if (part->bits < 1 || part->bits > 128)
     return tsr_fail(BAD_ARGUMENT, "elements of %d bits, wanted 1 to 128", part->bits);
-  if (part->copy_count < 0 || (part->copy_count && !part->copies))
-    return tsr_fail(BAD_ARGUMENT, "a list of %lld copies that is not there",
-                    (long long)part->copy_count);
+  TSR_TRY(tsr_list_check(part->copies, part->copy_count, "copies"));
   if (part->copy_count && !part->in) return tsr_fail(BAD_ARGUMENT, "no list of `in` buffers");
   if (part->copy_count && !part->out) return tsr_fail(BAD_ARGUMENT, "no list of `out` buffers");
   for (int64_t i = 0; i < part->copy_count; i++)
@@ -98,11 +97,9 @@ static tsr_status check_part(const tsr_comm *comm, const tsr_exchange *part) {
 }
 
 static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
-  if (part_count < 0 || (part_count && !parts))
-    return tsr_fail(BAD_ARGUMENT, "an exchange of %lld parts that are not there",
-                    (long long)part_count);
+  TSR_TRY(tsr_list_check(parts, part_count, "arrays"));
   for (int64_t i = 0; i < part_count; i++)
-    TSR_TRY_NOTE(check_part(comm, &parts[i]), "part %lld", (long long)i);
+    TSR_TRY_NOTE(check_part(comm, &parts[i]), "array %lld", (long long)i);
   return NULL;
 }
 

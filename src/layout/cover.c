@@ -118,7 +118,7 @@ static tsr_status push_touching(cover *c, stack_list list, stack_list *out_list)
   return NULL;
 }
 
-// ---- where to cut ----
+// ---- cut planes ----
 
 static int64_t collect_sides(cover *c, stack_list list, int dim) {
   const tsr_range region = c->region[dim];

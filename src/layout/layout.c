@@ -258,8 +258,8 @@ tsr_status tsr_layout_check_shard(const tsr_layout *layout, int64_t shard) {
 
 tsr_status tsr_layout_check_listed(int64_t count, const char *what) {
   if (count <= INT32_MAX) return NULL;
-  return tsr_fail(TOO_LARGE, "%lld %s to go through one by one, wanted at most %d",
-                  (long long)count, what, INT32_MAX);
+  return tsr_fail(TOO_LARGE, "%lld %s are too many to list, wanted at most %d", (long long)count,
+                  what, INT32_MAX);
 }
 
 tsr_status tsr_layout_check_dim(const tsr_layout *layout, int dim) {

@@ -60,7 +60,7 @@ tsr_hash128 tsr_layout_digest(const tsr_layout *layout) {
   return tsr_hash128_add(hash, layout->dims, sizeof *layout->dims * layout->rank);
 }
 
-// ---- words ----
+// ---- text ----
 
 static void print_spec(const tsr_spec *spec, tsr_text *out) {
   tsr_text text = TSR_TEXT_EMPTY;

@@ -12,7 +12,7 @@
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 
-// ---- which position of b is which of a ----
+// ---- matching positions ----
 
 typedef struct located {
   int64_t device;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sized.h"
+#include "element/reduction.h"
 #include "sequence/sequence_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/dtype.h"
@@ -42,7 +43,7 @@ const char *tsr_step_kind_name(tsr_step_kind kind) {
   return (unsigned)kind < TSR_STEP_COUNT ? kind_names[kind] : NULL;
 }
 
-// ---- what is asked ----
+// ---- arguments ----
 
 static int unreduced_count(const tsr_sharding *sharding) {
   int count = 0;
@@ -57,11 +58,10 @@ static tsr_reduction reduction_of(const tsr_sharding *sharding) {
 static tsr_status check_pair(const tsr_sharding *from, const tsr_sharding *to) {
   if (!tsr_mesh_equal(tsr_sharding_mesh(from), tsr_sharding_mesh(to)))
     return tsr_fail(NO_SEQUENCE,
-                    "the shardings are on different meshes; only the direct way exists");
+                    "the shardings are on different meshes; only direct copies are possible");
   if (unreduced_count(from) && unreduced_count(to) && reduction_of(from) != reduction_of(to))
-    return tsr_fail(NO_SEQUENCE,
-                    "partial results that combine in one way cannot become such that "
-                    "combine in another");
+    return tsr_fail(NO_SEQUENCE, "partial results of %s cannot become partial results of %s",
+                    tsr_reduction_name(reduction_of(from)), tsr_reduction_name(reduction_of(to)));
   return NULL;
 }
 
@@ -153,7 +153,7 @@ static tsr_status find_shardy(const tsr_change_job *job, tsr_route *out_route) {
   tsr_route_deinit(&greedy);
   if (status) return status;
   if (even && job->memory_cap) return does_not_fit(job);
-  return tsr_fail(NO_SEQUENCE, "Shardy's order goes over shards of unequal size here");
+  return tsr_fail(NO_SEQUENCE, "Shardy's order needs shards of unequal size here");
 }
 
 static tsr_status find_route(const tsr_change_job *job, const tsr_sequence_options *options,

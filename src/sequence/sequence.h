@@ -62,7 +62,7 @@ typedef struct tsr_route {
 TSR_MUST_USE tsr_status tsr_route_add(tsr_route *route, const tsr_sequence_move *move);
 void tsr_route_deinit(tsr_route *route);
 
-// ---- what is to be done ----
+// ---- jobs ----
 
 typedef struct tsr_change_job {
   const tsr_mesh *mesh;
@@ -97,7 +97,7 @@ TSR_MUST_USE tsr_status tsr_route_greedy(const tsr_change_job *job, tsr_route *o
 // Gathers everything that is out of place and slices again: expensive, but always possible.
 TSR_MUST_USE tsr_status tsr_route_plain(const tsr_change_job *job, tsr_route *out_route);
 
-// ---- one move, counted ----
+// ---- cost of a move ----
 
 typedef struct tsr_move_cost {
   double elements;         // sent between all devices

@@ -128,7 +128,7 @@ static tsr_status add_step(greedy *g, tsr_step_kind kind, int split, int concat,
   return tsr_route_add(g->route, &move);
 }
 
-// ---- what fits ----
+// ---- capacity ----
 
 // The sub-axis that fits a capacity, which it uses up; false if none does. `out_rest` has size 0 if
 // nothing is left over.

@@ -159,7 +159,7 @@ static tsr_status reach(route_search *s, route_node *found) {
   return heap_push(s, known);
 }
 
-// ---- what a move costs ----
+// ---- cost of a move ----
 
 // The links of a collective over these atoms; adjacent atoms of one axis count as one.
 static int collect_links(const route_search *s, uint64_t atoms, tsr_axis_cost *costs,
@@ -504,7 +504,7 @@ static tsr_status run(route_search *s, int64_t *out_expansions, int32_t *out_goa
   return NULL;
 }
 
-// ---- the way back ----
+// ---- tracing the route ----
 
 static int dim_of(const tsr_space *space, int list) { return list < 0 ? -1 : space->dims[list]; }
 

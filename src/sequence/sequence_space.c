@@ -47,11 +47,11 @@ static tsr_status find_marks(const tsr_mesh *mesh, const tsr_spread *from, const
   add_marks(out, to, axis);
   for (int i = 1; i < out->count; i++)
     if (out->at[i] % out->at[i - 1])
-      return tsr_fail(NO_SEQUENCE,
-                      "the parts of axis \"%s\" of size %lld have no common refinement: one ends "
-                      "at %lld, another at %lld; only the direct way exists",
-                      whole->name, (long long)whole->size, (long long)out->at[i - 1],
-                      (long long)out->at[i]);
+      return tsr_fail(
+          NO_SEQUENCE,
+          "the sub-axes of axis \"%s\" of size %lld have no common refinement: one ends "
+          "at %lld, another at %lld; only direct copies are possible",
+          whole->name, (long long)whole->size, (long long)out->at[i - 1], (long long)out->at[i]);
   return NULL;
 }
 

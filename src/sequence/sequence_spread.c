@@ -19,8 +19,8 @@ static tsr_status check_plain(const tsr_normal_dim *normal, int dim) {
     const tsr_stage_kind kind = normal->stages[s].cut->kind;
     if (kind != TSR_STAGE_EVEN)
       return tsr_fail(NO_SEQUENCE,
-                      "dimension %d has a cut by %s; collectives know even cuts, so only the "
-                      "direct way exists",
+                      "dimension %d has a cut by %s; collectives need even cuts, so only direct "
+                      "copies are possible",
                       dim, words[kind]);
   }
   return NULL;
@@ -45,10 +45,11 @@ static tsr_status check_divides(const tsr_mesh *mesh, int64_t shards, int64_t si
   if (size % shards == 0) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_describe(mesh, &text);
-  tsr_status status = tsr_fail(NO_SEQUENCE,
-                               "dimension %d of size %lld does not divide into %lld shards on mesh "
-                               "%s; collectives need equal shards, so only the direct way exists",
-                               dim, (long long)size, (long long)shards, tsr_text_string(&text));
+  tsr_status status =
+      tsr_fail(NO_SEQUENCE,
+               "dimension %d of size %lld does not divide into %lld shards on mesh "
+               "%s; collectives need equal shards, so only direct copies are possible",
+               dim, (long long)size, (long long)shards, tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status;
 }
@@ -112,7 +113,7 @@ tsr_status tsr_spread_bind(const tsr_spread *spread, const tsr_sharding *like,
   return status;
 }
 
-// ---- questions ----
+// ---- accessors ----
 
 bool tsr_spread_equal(const tsr_spread *a, const tsr_spread *b) {
   if (a->rank != b->rank) return false;

@@ -187,7 +187,7 @@ static void place_one(path_search *s, int64_t start) {
   reset_search(s);
 }
 
-// ---- all of them ----
+// ---- solving ----
 
 static void fill_edge(path_search *s, tsr_assign_edge *edge) {
   class_node *left = &s->nodes[edge->left], *right = right_node(s, edge->right);

@@ -51,7 +51,7 @@ static void count_memory(const tsr_copy_plan *plan, int64_t target, element_coun
   if (tsr_saturated_add(now, had) > c->peak) c->peak = tsr_saturated_add(now, had);
 }
 
-// ---- what a process holds ----
+// ---- holdings of a process ----
 
 typedef struct held_shard {
   int64_t process;

@@ -14,7 +14,7 @@ struct tsr_copies_state {
   int64_t next;
 };
 
-// ---- the other ends ----
+// ---- peers ----
 
 typedef struct peer {
   int64_t device, position;

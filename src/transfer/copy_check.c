@@ -127,8 +127,10 @@ static tsr_status open_source(proof *p, const tsr_copy *copy) {
   const tsr_copy_plan *plan = p->plan;
   const int64_t position = tsr_layout_device_find(plan->from, copy->source);
   if (copy->target != p->device || position < 0)
-    return tsr_fail(BROKEN_PLAN, "a copy from device %lld to device %lld, which is none into %lld",
-                    (long long)copy->source, (long long)copy->target, (long long)p->device);
+    return tsr_fail(
+        BROKEN_PLAN,
+        "a copy from device %lld to device %lld, wanted a device of the source and device %lld",
+        (long long)copy->source, (long long)copy->target, (long long)p->device);
   const int64_t shard = tsr_layout_shard(plan->from, position);
   if (tsr_source_group(plan, position) % plan->terms != tsr_layout_term(plan->to, p->target))
     return tsr_fail(BROKEN_PLAN, "device %lld holds another term of the sum than device %lld",
@@ -164,7 +166,7 @@ static tsr_status check_copy(proof *p, const tsr_copy *copy) {
   return NULL;
 }
 
-// ---- all of them ----
+// ---- solving ----
 
 static int by_place(const void *left, const void *right) {
   const element_run *a = left, *b = right;

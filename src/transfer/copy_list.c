@@ -54,7 +54,7 @@ void tsr_copy_list_deinit(tsr_copy_list *list) {
   *list = (tsr_copy_list)TSR_COPY_LIST_EMPTY;
 }
 
-// ---- order, and fewer ----
+// ---- sorting and joining ----
 
 static int by_target(const void *left, const void *right) {
   const tsr_copy_head *a = left, *b = right;

@@ -104,7 +104,7 @@ tsr_status tsr_overlaps_of(const tsr_run_list *target, const tsr_run_list *sourc
   return meet(target, source, false, list);
 }
 
-// ---- what a device's own cut does not hold ----
+// ---- elements outside a device's own cut ----
 
 // Adds the blocks of `runs` inside `within` to `out`.
 static tsr_status keep_within(const tsr_run_list *runs, const tsr_run *within, tsr_run_list *out) {
@@ -180,7 +180,7 @@ tsr_status tsr_overlaps_with_cut(const tsr_run_list *target, const tsr_cut *sour
   return status;
 }
 
-// ---- kept answers ----
+// ---- cache ----
 
 enum { MOST_KEPT = 1 << 20 };
 

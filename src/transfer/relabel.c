@@ -157,7 +157,7 @@ static tsr_assign_edge *find_edge(const relabel_problem *r, int64_t left, int64_
   return found->left == left && found->right == right ? found : NULL;
 }
 
-// ---- from classes to devices ----
+// ---- devices of a class ----
 
 static void settle(relabel_problem *r, int64_t position, int64_t device) {
   r->goes_to[position] = device;
@@ -226,7 +226,7 @@ static void fill_up(relabel_problem *r) {
   }
 }
 
-// ---- all of it ----
+// ---- entry points ----
 
 static int64_t needed_by_all(const relabel_problem *r) {
   int64_t needed = 0;

@@ -15,7 +15,7 @@
 #include "tessera/engine/topology.h"
 #include "transfer/transfer.h"
 
-// ---- where devices are ----
+// ---- locations of devices ----
 
 static const tsr_device *find_in(const tsr_layout *layout, int64_t device) {
   const tsr_mesh *mesh = tsr_layout_mesh(layout);
@@ -83,8 +83,9 @@ static tsr_status check_unreduced(tsr_copy_plan *plan) {
   print_unreduced(plan->from, &text);
   tsr_text_add(&text, " and the target is ");
   print_unreduced(plan->to, &text);
-  tsr_status status = tsr_fail(UNREDUCED_DIFFERS, "%s; copies cannot add, so both must be alike",
-                               tsr_text_string(&text));
+  tsr_status status =
+      tsr_fail(UNREDUCED_DIFFERS, "%s; copies cannot reduce, so both must be the same",
+               tsr_text_string(&text));
   tsr_text_deinit(&text);
   return status;
 }
@@ -161,7 +162,7 @@ tsr_status tsr_source_prepare(tsr_copy_plan *plan) {
   return NULL;
 }
 
-// ---- the choice ----
+// ---- choosing a source ----
 
 // The first of `count` positions in a group with a key of at least `key`.
 static int64_t first_with(const tsr_copy_plan *plan, bool near, const int32_t *positions,

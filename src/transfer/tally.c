@@ -125,7 +125,7 @@ tsr_status tsr_tally_all(tsr_tally *tally, const int64_t *target, const int64_t 
   return NULL;
 }
 
-// ---- what devices lack ----
+// ---- lower bound ----
 
 static tsr_status held_by(tsr_tally *tally, const tsr_layout *from, int64_t own,
                           const int64_t *target, int64_t *out_elements) {
@@ -159,7 +159,7 @@ tsr_status tsr_lacking_elements(const tsr_layout *from, const tsr_layout *to,
                                 int64_t *out_elements) {
   const int64_t devices = tsr_layout_device_count(to);
   if (devices > MOST_DEVICES)
-    return tsr_fail(TOO_LARGE, "a mesh of %lld devices cannot be compared; at most %d can",
+    return tsr_fail(TOO_LARGE, "a mesh of %lld devices is too large to compare, wanted at most %d",
                     (long long)devices, MOST_DEVICES);
   tsr_tally tally;
   int64_t elements = 0;

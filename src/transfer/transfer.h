@@ -33,7 +33,7 @@ TSR_MUST_USE tsr_status tsr_numbers_add(tsr_numbers *list, int64_t number);
 void tsr_numbers_tidy(tsr_numbers *list);  // sorts, drops repeats
 void tsr_numbers_deinit(tsr_numbers *list);
 
-// ---- who gives (source.c) ----
+// ---- sources of elements (source.c) ----
 
 // Fails if partial results differ; prepares the choice of sources.
 TSR_MUST_USE tsr_status tsr_source_prepare(tsr_copy_plan *plan);
@@ -51,7 +51,7 @@ bool tsr_source_has_topology(const tsr_copy_plan *plan);
 // The group of a source position: its shard * terms + its term.
 int64_t tsr_source_group(const tsr_copy_plan *plan, int64_t source);
 
-// ---- who overlaps whom (reach.c) ----
+// ---- overlapping shards (reach.c) ----
 
 struct tsr_blocks;
 // Adds the cuts of one dimension that own some of what is held (and `own`, if elements have copies)

@@ -232,16 +232,16 @@ static const struct {
   const char *message;
 } refusals[] = {
     // clang-format off
-    {"8,8",  "data+model, _", NULL,    TSR_CAUSE_TUPLE_AXIS_UNSUPPORTED, "dimension 0: 2 axes cut one dimension, which is served with tuple_axes only"},
+    {"8,8",  "data+model, _", NULL,    TSR_CAUSE_TUPLE_AXIS_UNSUPPORTED, "dimension 0: 2 axes cut one dimension, which needs tuple_axes"},
     {"8,8",  "_, modle",      NULL,    TSR_CAUSE_UNKNOWN_MESH_AXIS,      "dimension 1: axis \"modle\" is not in mesh {data=4, model=4}; did you mean \"model\"?"},
     {"8,8",  "data+data, _",  &tuples, TSR_CAUSE_DUPLICATE_MESH_AXIS,    "dimension 0: axis \"data\" is given twice"},
     {"8,8",  "data, data",    &strict, TSR_CAUSE_DUPLICATE_MESH_AXIS,    "dimension 1: axis \"data\" cuts two dimensions"},
     {"8",    "data, _",       &both,   TSR_CAUSE_RANK_TOO_SMALL,         "a spec of 2 entries for a tensor of rank 1"},
     {"9",    "data",          &strict, TSR_CAUSE_INDIVISIBLE,            "dimension 0: size 9 is not divisible by the 4 devices that cut it"},
-    {"16",   "data+model",    &uneven, TSR_CAUSE_CHUNK_NOT_CONTIGUOUS,   "dimension 0: the process's part is no single range: it holds 2 of the 4 places of axis \"model\", and several of an axis before it"},
-    {"16",   "data;model",    &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,        "dimension 0: chunks know even cuts by whole axes only"},
-    {"16",   "data/cyclic(2)", &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,       "dimension 0: chunks know even cuts by whole axes only"},
-    {"16",   "data:(1)2",     &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,        "dimension 0: a part of axis \"data\": chunks know whole axes only"},
+    {"16",   "data+model",    &uneven, TSR_CAUSE_CHUNK_NOT_CONTIGUOUS,   "dimension 0: the process's slice is not one range: it holds 2 of the 4 coordinates of axis \"model\", and several of an axis before it"},
+    {"16",   "data;model",    &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,        "dimension 0: chunks support only even cuts by whole axes"},
+    {"16",   "data/cyclic(2)", &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,       "dimension 0: chunks support only even cuts by whole axes"},
+    {"16",   "data:(1)2",     &uneven, TSR_CAUSE_NOT_EXPRESSIBLE,        "dimension 0: a sub-axis of \"data\": chunks support whole axes only"},
     // clang-format on
 };
 
@@ -341,7 +341,7 @@ static void uneven_chunks_are_what_the_devices_hold_and_tile_the_tensor(void **s
         assert_tiles(&of, &shape, spec);
         told++;
       } else {
-        assert_fails_with(status, CHUNK_NOT_CONTIGUOUS, "no single range");
+        assert_fails_with(status, CHUNK_NOT_CONTIGUOUS, "not one range");
       }
     }
     tsr_spec_release(spec);

@@ -211,11 +211,11 @@ static void what_we_cannot_take_is_refused_and_stays_with_the_caller(void **stat
   g.versioned.version.major = 1;
   g.versioned.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
   assert_fails(tsr_array_from_dlpack(comm, layout, &g.versioned, true, &array), UNSUPPORTED,
-               "a DLPack tensor of narrow elements, each in a byte of its own");
+               "a DLPack tensor of elements narrower than a byte that are not packed");
   g.versioned.flags = 0;
   g.versioned.dl_tensor.device.device_type = kDLCUDA;
   assert_fails(tsr_array_from_dlpack(comm, layout, &g.versioned, true, &array), UNSUPPORTED,
-               "a DLPack tensor on a device of type 2, wanted 1 (the processor)");
+               "a DLPack tensor on a device of type 2, wanted 1 (CPU)");
   g.versioned.dl_tensor.device.device_type = kDLCPU;
   g.versioned.dl_tensor.dtype.lanes = 4;
   assert_fails(tsr_array_from_dlpack(comm, layout, &g.versioned, true, &array), UNSUPPORTED,

@@ -199,10 +199,10 @@ static void strides_that_lead_too_far_are_refused(void **state) {
   float host[16] = {0};
   options.strides = (int64_t[]){INT64_MAX / 2, 1};
   assert_fails(tsr_array_shard(comm, layout, TSR_F32, host, &options, &array), OVERFLOW,
-               "stride 4611686018427387903 of dimension 0, of size 4, leads too far");
+               "stride 4611686018427387903 of dimension 0 of size 4 overflows");
   options.strides = (int64_t[]){INT64_MIN, 1};
   assert_fails(tsr_array_shard(comm, layout, TSR_F32, host, &options, &array), OVERFLOW,
-               "stride -9223372036854775808 of dimension 0, of size 4, leads too far");
+               "stride -9223372036854775808 of dimension 0 of size 4 overflows");
   options = (tsr_host_options){.size = 3};
   assert_fails_with(tsr_array_shard(comm, layout, TSR_F32, host, &options, &array), BAD_ARGUMENT,
                     "tsr_host_options has size 3, wanted");

@@ -93,13 +93,13 @@ static void files_that_do_not_fit_are_refused(void **state) {
   make_path(path);
   assert_ok(tsr_npy_write(path, TSR_BF16, TSR_SHAPE(4), false, values));
   assert_fails_with(tsr_array_load_npy(comm, layout, path, TSR_DTYPE_NONE, &array), UNKNOWN_DTYPE,
-                    ": the file does not say what its elements of 2 bytes are");
+                    ": the file does not record the dtype of its elements of 2 bytes");
   assert_fails_with(tsr_array_load_npy(comm, layout, path, TSR_F32, &array), BAD_ARGUMENT,
                     "cannot be f32");
   assert_fails_with(tsr_array_load_npy(comm, longer, path, TSR_BF16, &array), SHAPES_DIFFER,
                     ": the array has shape (4,), the layout has (6,)");
   assert_fails_with(tsr_array_load_npy(comm, partial, path, TSR_BF16, &array), UNSUPPORTED,
-                    ": a file is not read into partial results");
+                    ": a file cannot be read into a layout with unreduced axes");
   assert_ok(tsr_npy_write(path, TSR_U16, TSR_SHAPE(4), false, values));
   assert_fails_with(tsr_array_load_npy(comm, layout, path, TSR_I16, &array), BAD_ARGUMENT,
                     ": elements are u16, wanted i16");

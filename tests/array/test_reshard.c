@@ -358,7 +358,7 @@ static void mistakes_are_named(void **state) {
   options.donate = true;
   assert_fails(
       tsr_array_reshard_all((tsr_array *[]){arrays[0], arrays[0]}, layouts, 2, &options, out),
-      BAD_ARGUMENT, "array 1 is array 0 once more, and cannot be donated twice");
+      BAD_ARGUMENT, "array 1 is the same as array 0 and cannot be donated twice");
   options.method = TSR_RESHARD_METHOD_COUNT;
   assert_fails(tsr_array_reshard(arrays[0], rows, &options, out), BAD_ARGUMENT,
                "method 2 of resharding, wanted 0 to 1");

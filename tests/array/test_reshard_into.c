@@ -239,7 +239,7 @@ static void mistakes_are_named_and_leave_the_target_as_it_was(void **state) {
        "an array cannot be resharded into itself"},
       {s.source, wrong[0], NULL, TSR_CAUSE_SHAPES_DIFFER,
        "the target has shape (34,), the array (32,)"},
-      {s.source, wrong[1], NULL, TSR_CAUSE_BAD_ARGUMENT, "the target is of f64, the array of f32"},
+      {s.source, wrong[1], NULL, TSR_CAUSE_BAD_ARGUMENT, "the target has dtype f64, the array f32"},
       {s.source, wrong[2], NULL, TSR_CAUSE_BAD_ARGUMENT,
        "the target is on another comm than the array"},
       {s.source, wrong[3], NULL, TSR_CAUSE_ARRAY_DELETED,
@@ -247,7 +247,7 @@ static void mistakes_are_named_and_leave_the_target_as_it_was(void **state) {
       {wrong[3], s.target, NULL, TSR_CAUSE_ARRAY_DELETED,
        "the array was donated: its buffers are gone"},
       {s.source, s.target, &relabel, TSR_CAUSE_BAD_ARGUMENT,
-       "relabel: the devices of an array that is there stay its own"},
+       "relabel: the devices of an existing target cannot change"},
       {s.source, s.target, &size, TSR_CAUSE_BAD_ARGUMENT, "tsr_reshard_options has size 1"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {

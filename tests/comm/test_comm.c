@@ -150,20 +150,20 @@ static void a_wrong_copy_is_named(void **state) {
                        .in = (const void *[]){NULL, "x"},
                        .out = (void *[]){NULL, NULL}};
 #define FAILS(message) assert_fails(tsr_comm_exchange(comm, &part, 1), BAD_ARGUMENT, message)
-  FAILS("part 0: copy 0: from device 0 to device 2, wanted 0 to 1");
+  FAILS("array 0: copy 0: from device 0 to device 2, wanted 0 to 1");
   copy.target = 1;
-  FAILS("part 0: copy 0: device 0 has no `in`");
+  FAILS("array 0: copy 0: device 0 has no `in`");
   copy.source = 1;
-  FAILS("part 0: copy 0: device 1 has no `out`");
+  FAILS("array 0: copy 0: device 1 has no `out`");
   copy.loop_count = 33;
-  FAILS("part 0: copy 0: 33 loops, wanted 0 to 32");
+  FAILS("array 0: copy 0: 33 loops, wanted 0 to 32");
   part.in = NULL;
-  FAILS("part 0: no list of `in` buffers");
+  FAILS("array 0: no list of `in` buffers");
   part.copy_count = -1;
-  FAILS("part 0: a list of -1 copies that is not there");
+  FAILS("array 0: -1 copies, wanted 0 or more");
 #undef FAILS
   assert_fails(tsr_comm_exchange(comm, NULL, 2), BAD_ARGUMENT,
-               "an exchange of 2 parts that are not there");
+               "no list of arrays was given, wanted one of 2");
   tsr_comm_release(comm);
 }
 

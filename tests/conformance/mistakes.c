@@ -52,7 +52,7 @@ static void test_arguments(suite *s) {
   suite_fails(s, tsr_comm_all_gather(comm, &groups, TSR_F32, -1, 2, in, out),
               TSR_CAUSE_BAD_ARGUMENT, "-1 blocks of 2 elements, wanted 0 or more");
   suite_fails(s, tsr_comm_all_gather(comm, &groups, TSR_DTYPE_NONE, 1, 2, in, out),
-              TSR_CAUSE_BAD_ARGUMENT, "0 is no element type");
+              TSR_CAUSE_BAD_ARGUMENT, "element type 0 does not exist");
   // Device 0 lies with one rank; the others are told.
   suite_fails(s, tsr_comm_broadcast(comm, &groups, 0, TSR_F32, 1, in, out), TSR_CAUSE_BAD_ARGUMENT,
               "device 0 has no `in`");
@@ -65,7 +65,7 @@ static void test_arguments(suite *s) {
                                       : "3 pairs, wanted 0 to 1");
   const tsr_exchange part = {.bits = 0};
   suite_fails(s, tsr_comm_exchange(comm, &part, 1), TSR_CAUSE_BAD_ARGUMENT,
-              "part 0: elements of 0 bits, wanted 1 to 128");
+              "array 0: elements of 0 bits, wanted 1 to 128");
 }
 
 // Overlaps are found where they are, and known everywhere.

@@ -59,9 +59,9 @@ static void host_memory_is_asked_for_only_where_elements_are(void **state) {
   world *w = *state;
   tsr_array *array = NULL;
   assert_fails(tsr_array_shard(w->comm, w->layout, TSR_F32, NULL, NULL, &array), BAD_ARGUMENT,
-               "no host memory for the tensor, of which device 0 holds 16 elements");
+               "host memory is NULL, but device 0 holds 16 elements");
   assert_fails(tsr_array_from_host_local(w->comm, w->layout, TSR_F32, NULL, NULL, &array),
-               BAD_ARGUMENT, "no host memory for the tensor, of which device 0 holds 16 elements");
+               BAD_ARGUMENT, "host memory is NULL, but device 0 holds 16 elements");
   assert_fails(tsr_array_to_host_local(w->array, NULL, 0, NULL), BAD_ARGUMENT,
                "no buffer was given, wanted one of at least 512 bytes");
   assert_null(array);

@@ -133,7 +133,7 @@ static void boxes_outside_the_tensor_are_refused(void **state) {
                "shard 0 has -1 boxes, wanted 0 or more");
   const int64_t many[] = {INT64_MAX, INT64_MAX};
   assert_fails(tsr_layout_from_boxes(NULL, shape, 2, many, l_shape, &layout), TOO_LARGE,
-               "9223372036854775807 boxes to go through one by one, wanted at most 2147483647");
+               "9223372036854775807 boxes are too many to list, wanted at most 2147483647");
   tsr_mesh *mesh = mesh_of("x=4");
   assert_fails(tsr_layout_from_boxes(mesh, shape, 3, l_counts, l_shape, &layout), BAD_ARGUMENT,
                "3 shards do not divide the mesh's 4 devices");

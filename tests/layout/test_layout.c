@@ -490,9 +490,9 @@ static void devices_may_be_beyond_counting(void **state) {
   tsr_range box;
   assert_ok(tsr_layout_box(layout, tsr_layout_shard(layout, last), &box));
   assert_int_equal(box.lo, last);
-  assert_fails(tsr_layout_check(layout), TOO_LARGE,
-               "dimension 0: 4611686018427387904 shards to go through one by one, wanted at most "
-               "2147483647");
+  assert_fails(
+      tsr_layout_check(layout), TOO_LARGE,
+      "dimension 0: 4611686018427387904 shards are too many to list, wanted at most 2147483647");
   bool same = false;
   assert_fails_with(tsr_layout_equivalent(layout, layout, &same), TOO_LARGE, "devices");
   int64_t count = 0;

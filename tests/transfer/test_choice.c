@@ -266,8 +266,8 @@ static void terms_cannot_become_their_sum(void **state) {
   tsr_layout *sum = test_layout_of(mesh, "P('x')", "8", TSR_POLICY_ERROR);
   tsr_copy_plan *plan = NULL;
   assert_fails(tsr_copy_plan_create(terms, sum, NULL, &plan), UNREDUCED_DIFFERS,
-               "the source is unreduced over u=2 and the target is reduced; copies cannot add, so "
-               "both must be alike");
+               "the source is unreduced over u=2 and the target is reduced; copies cannot reduce, "
+               "so both must be the same");
   assert_fails_with(tsr_copy_plan_create(sum, terms, NULL, &plan), UNREDUCED_DIFFERS,
                     "the source is reduced and the target is unreduced over u=2");
   assert_null(plan);
@@ -338,7 +338,7 @@ static const struct {
     {{.copy = 1, .from = -1000}, "reaches past a buffer"},
     {{.copy = 0, .twice = true}, "device 0 gets more elements than"},
     {{.copy = 1, .left_out = true}, "device 0 gets 12 elements, but has 16"},
-    {{.copy = 0, .source = 77}, "which is none into 0"},
+    {{.copy = 0, .source = 77}, "wanted a device of the source and device 0"},
 };
 
 static void copies_that_are_wrong_are_found(void **state) {
@@ -380,7 +380,7 @@ static void places_written_twice_are_found(void **state) {
                "place 0 of device 0 is written twice");
   list.heads[0].target = 1;
   assert_fails(tsr_check_copies(plan, 0, &list), BROKEN_PLAN,
-               "a copy from device 0 to device 1, which is none into 0");
+               "a copy from device 0 to device 1, wanted a device of the source and device 0");
   tsr_copy_list_deinit(&list);
   tsr_copy_plan_release(plan);
 }

@@ -235,26 +235,26 @@ static const struct {
     {{"x=4", "10", "x", "_"},
      TSR_CAUSE_NO_SEQUENCE,
      "from: dimension 0 of size 10 does not divide into 4 shards on mesh {x=4}; collectives need "
-     "equal shards, so only the direct way exists"},
+     "equal shards, so only direct copies are possible"},
     {{"x=4", "8", "_", "x/cyclic(1)"},
      TSR_CAUSE_NO_SEQUENCE,
-     "to: dimension 0 has a cut by cyclic; collectives know even cuts, so only the direct way "
-     "exists"},
+     "to: dimension 0 has a cut by cyclic; collectives need even cuts, so only direct copies are "
+     "possible"},
     {{"x=2", "8", "x/sizes(4,4)", "_"},
      TSR_CAUSE_NO_SEQUENCE,
-     "from: dimension 0 has a cut by explicit sizes; collectives know even cuts, so only the "
-     "direct way exists"},
+     "from: dimension 0 has a cut by explicit sizes; collectives need even cuts, so only direct "
+     "copies are possible"},
     {{"x=2", "8", "x/parts(q:4/1, k:4/1)", "_"},
      TSR_CAUSE_NO_SEQUENCE,
-     "from: dimension 0 has a cut by parts; collectives know even cuts, so only the direct way "
-     "exists"},
+     "from: dimension 0 has a cut by parts; collectives need even cuts, so only direct copies are "
+     "possible"},
     {{"x=6", "12", "x:(1)2", "x:(1)3"},
      TSR_CAUSE_NO_SEQUENCE,
-     "the parts of axis \"x\" of size 6 have no common refinement: one ends at 2, another at 3; "
-     "only the direct way exists"},
+     "the sub-axes of axis \"x\" of size 6 have no common refinement: one ends at 2, another at 3; "
+     "only direct copies are possible"},
     {{"x=2,y=2", "8", "_ | unreduced=x", "_ | unreduced=max(y)"},
      TSR_CAUSE_NO_SEQUENCE,
-     "partial results that combine in one way cannot become such that combine in another"},
+     "partial results of sum cannot become partial results of max"},
     {{"x=2", "8", "x, _", "_"},
      TSR_CAUSE_RANK_TOO_SMALL,
      "from: a spec of 2 entries for a tensor of rank 1"},
@@ -280,7 +280,7 @@ static void two_meshes_are_refused(void **state) {
   assert_ok(tsr_mesh_parse("x=2 devices=[1,0]", NULL, &b));
   tsr_sharding *from = sharding_of(a, "x"), *to = sharding_of(b, "x");
   assert_fails(tsr_sequence_create(from, to, TSR_SHAPE(4), TSR_F32, NULL, &sequence), NO_SEQUENCE,
-               "the shardings are on different meshes; only the direct way exists");
+               "the shardings are on different meshes; only direct copies are possible");
   tsr_sharding_release(from);
   tsr_sharding_release(to);
   tsr_mesh_release(a);

@@ -29,8 +29,7 @@ static tsr_status check_mpi(void) {
                     finalized ? "has ended" : "was not started");
   TSR_TRY(tsr_mpi_check(MPI_Query_thread(&level), "MPI_Query_thread"));
   if (level < MPI_THREAD_FUNNELED)
-    return tsr_fail(BAD_ARGUMENT,
-                    "MPI was started for one thread: ask MPI_Init_thread for MPI_THREAD_FUNNELED");
+    return tsr_fail(BAD_ARGUMENT, "MPI was initialized for one thread, wanted MPI_THREAD_FUNNELED");
   return NULL;
 }
 
@@ -121,7 +120,7 @@ static tsr_status share_info(tsr_mpi *mpi, const rank_info *mine, int64_t *first
   first[0] = 0;
   for (int r = 0; !status && r < mpi->size; r++)
     if (__builtin_add_overflow(first[r], all[r].local_count, &first[r + 1]))
-      status = tsr_fail(OVERFLOW, "the ranks have more devices than can be counted");
+      status = tsr_fail(OVERFLOW, "the number of devices of all ranks overflows");
   free(all);
   return status;
 }
@@ -144,9 +143,7 @@ static tsr_status agree_made(tsr_mpi *mpi, tsr_status mine, tsr_comm **made) {
   mpi->kept = true;
   tsr_comm_release(*made);
   mpi->kept = false;
-  return status
-             ? status
-             : tsr_fail(COMM_FAILED, "rank %d could not make its part of the comm", first_failed);
+  return status ? status : tsr_fail(COMM_FAILED, "rank %d could not create its comm", first_failed);
 }
 
 // This rank's info, with the failure `found` or a wrong device count.

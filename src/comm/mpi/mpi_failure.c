@@ -102,14 +102,14 @@ static tsr_status describe(const tsr_mpi *mpi, bool called, const bool *reported
   if (called)
     return tsr_fail(COMM_TIMEOUT, "the other ranks waited too long for rank %d and gave up",
                     mpi->rank);
-  return tsr_fail(COMM_TIMEOUT, "nothing moved for %.1f s, though all ranks answer", mpi->timeout);
+  return tsr_fail(COMM_TIMEOUT, "no progress for %.1f s, although all ranks answer", mpi->timeout);
 }
 
 tsr_status tsr_mpi_give_up(tsr_mpi *mpi, bool called) {
   if (mpi->alone) {
     mpi->broken = true;
-    return tsr_fail(COMM_TIMEOUT, "not all %d ranks came to make a comm within %.1f s", mpi->size,
-                    mpi->timeout);
+    return tsr_fail(COMM_TIMEOUT, "not all %d ranks called to create a comm within %.1f s",
+                    mpi->size, mpi->timeout);
   }
   bool *reported = calloc((size_t)mpi->size, sizeof *reported);
   tsr_mpi_report *reports = calloc((size_t)mpi->size, sizeof *reports);
