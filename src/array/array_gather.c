@@ -70,8 +70,8 @@ static tsr_status exchange_whole(tsr_array *array, const tsr_layout *layout, voi
   move.into = into;
   if (!status) status = tsr_move_plan(&move, layout, 0);
   status = tsr_array_agree(array->comm, "gather", status);
-  const tsr_exchange part = tsr_move_part(&move);
-  if (!status) status = tsr_exchange_agreed(array->comm, &part, 1);
+  const tsr_exchange exchange = tsr_move_exchange(&move);
+  if (!status) status = tsr_exchange_agreed(array->comm, &exchange, 1);
   if (!status) *out_whole = tsr_move_take(&move);
   tsr_move_deinit(&move);
   tsr_buffer_release(into);

@@ -19,7 +19,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
 
-enum { BOUNCE = 1 << 20, CLOSE = 4 << 10, PART_NAME = 4096 };
+enum { BOUNCE = 1 << 20, CLOSE = 4 << 10, TEMPORARY_NAME = 4096 };
 
 typedef struct npy_transfer {
   const tsr_array *array;
@@ -34,11 +34,11 @@ typedef struct npy_transfer {
 // ---- one copy ----
 
 // The loops from `first` on, as a copy.
-static tsr_copy inner_part(const tsr_copy *copy, int first) {
-  tsr_copy part = *copy;
-  part.loop_count = copy->loop_count - first;
-  memmove(part.loops, copy->loops + first, sizeof *part.loops * (size_t)part.loop_count);
-  return part;
+static tsr_copy inner_copy(const tsr_copy *copy, int first) {
+  tsr_copy inner = *copy;
+  inner.loop_count = copy->loop_count - first;
+  memmove(inner.loops, copy->loops + first, sizeof *inner.loops * (size_t)inner.loop_count);
+  return inner;
 }
 
 // Elements from the first to the last one in the file. Loops ascend there.
@@ -53,25 +53,25 @@ static int64_t span_of(const tsr_copy *copy) {
 static int first_joined(const tsr_copy *copy, int width) {
   int first = copy->loop_count;
   for (; first > 0; first--) {
-    const tsr_copy part = inner_part(copy, first - 1), below = inner_part(copy, first);
-    const int64_t span = span_of(&part) * width, needed = tsr_copy_elements(&part) * width;
-    const int64_t gap = (part.loops[0].from - span_of(&below)) * width;
+    const tsr_copy inner = inner_copy(copy, first - 1), below = inner_copy(copy, first);
+    const int64_t span = span_of(&inner) * width, needed = tsr_copy_elements(&inner) * width;
+    const int64_t gap = (inner.loops[0].from - span_of(&below)) * width;
     if (span > BOUNCE || (gap > CLOSE && span > 2 * needed)) break;
   }
   return first;
 }
 
-static tsr_status read_part(const npy_transfer *f, const tsr_copy *part, char *bounce, char *data) {
+static tsr_status read_run(const npy_transfer *f, const tsr_copy *inner, char *bounce, char *data) {
   const int width = f->npy.width;
-  const int64_t offset = f->npy.begin + part->from * width;
-  if (part->loop_count == 0) {
-    char *to = data + part->to * width;
-    TSR_TRY(tsr_io_read(f->fd, f->path, to, part->length * width, offset));
-    tsr_npy_swap(&f->npy, to, part->length);
+  const int64_t offset = f->npy.begin + inner->from * width;
+  if (inner->loop_count == 0) {
+    char *to = data + inner->to * width;
+    TSR_TRY(tsr_io_read(f->fd, f->path, to, inner->length * width, offset));
+    tsr_npy_swap(&f->npy, to, inner->length);
     return NULL;
   }
-  const int64_t span = span_of(part);
-  tsr_copy taken = *part;
+  const int64_t span = span_of(inner);
+  tsr_copy taken = *inner;
   taken.from = 0;
   TSR_TRY(tsr_io_read(f->fd, f->path, bounce, span * width, offset));
   tsr_npy_swap(&f->npy, bounce, span);
@@ -80,10 +80,10 @@ static tsr_status read_part(const npy_transfer *f, const tsr_copy *part, char *b
 }
 
 // A range that is contiguous on both sides; `to` is the place in the file.
-static tsr_status write_part(const npy_transfer *f, const tsr_copy *part, const char *data) {
+static tsr_status write_run(const npy_transfer *f, const tsr_copy *inner, const char *data) {
   const int width = f->npy.width;
-  return tsr_io_write(f->fd, f->path, data + part->from * width, part->length * width,
-                      f->npy.begin + part->to * width);
+  return tsr_io_write(f->fd, f->path, data + inner->from * width, inner->length * width,
+                      f->npy.begin + inner->to * width);
 }
 
 static tsr_status file_copy(void *context, int64_t index, int worker) {
@@ -93,17 +93,17 @@ static tsr_status file_copy(void *context, int64_t index, int worker) {
   char *data = f->slots[tsr_comm_local_index(f->array->comm, copy->source)];
   char *bounce = joined < copy->loop_count ? malloc(BOUNCE) : NULL;
   int64_t turns[TSR_MAX_RANK] = {0};
-  tsr_copy part = inner_part(copy, joined);
+  tsr_copy inner = inner_copy(copy, joined);
   tsr_status status = NULL;
   (void)worker;
   if (joined < copy->loop_count && !bounce) return tsr_fail(NO_MEMORY, "%d bytes", BOUNCE);
   for (int i = 0; i >= 0 && !status;) {
-    status = f->writing ? write_part(f, &part, data) : read_part(f, &part, bounce, data);
+    status = f->writing ? write_run(f, &inner, data) : read_run(f, &inner, bounce, data);
     for (i = joined - 1; i >= 0; i--) {
       const tsr_copy_loop *loop = &copy->loops[i];
-      part.from += loop->from, part.to += loop->to;
+      inner.from += loop->from, inner.to += loop->to;
       if (++turns[i] < loop->count) break;
-      part.from -= loop->from * loop->count, part.to -= loop->to * loop->count;
+      inner.from -= loop->from * loop->count, inner.to -= loop->to * loop->count;
       turns[i] = 0;
     }
   }
@@ -199,7 +199,7 @@ typedef struct npy_save {
   npy_transfer f;
   tsr_replacement file;
   bool begun;
-  char name[PART_NAME];
+  char name[TEMPORARY_NAME];
 } npy_save;
 
 static tsr_status begin_file(npy_save *s) {
@@ -214,7 +214,7 @@ static tsr_status begin_file(npy_save *s) {
     s->begun = !status;
     if (!status) status = tsr_replacement_write(&s->file, header, (int64_t)length, 0);
     if (!status) status = tsr_io_reserve(s->file.fd, s->f.path, s->f.npy.end);
-    if (!status && strlen(s->file.temporary) >= PART_NAME)
+    if (!status && strlen(s->file.temporary) >= TEMPORARY_NAME)
       status = tsr_fail(TOO_LARGE, "%s: the name is too long", s->f.path);
     if (!status) strcpy(s->name, s->file.temporary);
   }
@@ -226,12 +226,12 @@ static tsr_status share_name(npy_save *s) {
   tsr_comm *comm = s->f.array->comm;
   const int ranks = tsr_comm_rank_count(comm);
   if (ranks == 1) return NULL;
-  char *names = malloc(PART_NAME * (size_t)ranks);
+  char *names = malloc(TEMPORARY_NAME * (size_t)ranks);
   tsr_status status =
       tsr_array_agree(comm, "save", names ? NULL : tsr_fail(NO_MEMORY, "%d file names", ranks));
   if (!status && names) {  // an allocation failure was reported by agree
-    status = tsr_comm_share(comm, s->name, PART_NAME, names);
-    if (!status) memcpy(s->name, names, PART_NAME);
+    status = tsr_comm_share(comm, s->name, TEMPORARY_NAME, names);
+    if (!status) memcpy(s->name, names, TEMPORARY_NAME);
   }
   free(names);
   return status;

@@ -83,23 +83,23 @@ static void delete_versioned(DLManagedTensorVersioned *self) { delete_exported(s
 static void delete_plain(DLManagedTensor *self) { delete_exported(self->manager_ctx); }
 
 // The tensor without its envelope. `*out_read_only`: the buffer is shared.
-static tsr_status export_part(const tsr_array *array, int64_t index, exported **out_exported,
-                              DLTensor *out_tensor, bool *out_read_only) {
-  tsr_local_shard part = TSR_LOCAL_SHARD;
+static tsr_status export_shard(const tsr_array *array, int64_t index, exported **out_exported,
+                               DLTensor *out_tensor, bool *out_read_only) {
+  tsr_local_shard local = TSR_LOCAL_SHARD;
   int64_t offset = 0;
-  TSR_TRY(tsr_array_local_at(array, index, &part));
+  TSR_TRY(tsr_array_local_at(array, index, &local));
   exported *e = calloc(1, sizeof *e);
   if (!e) return tsr_fail(NO_MEMORY, "exported tensor");
   tsr_buffer *buffer = tsr_array_buffer(array, index, &offset);
   // The array's reference is one holder; with any other, writing is not safe.
   *out_read_only = !tsr_buffer_is_writable(buffer);
   e->buffer = tsr_buffer_retain(buffer);
-  memcpy(e->shape, part.shape.dims, sizeof e->shape);
-  memcpy(e->strides, part.strides, sizeof e->strides);
+  memcpy(e->shape, local.shape.dims, sizeof e->shape);
+  memcpy(e->strides, local.strides, sizeof e->strides);
   *out_tensor = (DLTensor){
-      .data = (void *)(uintptr_t)part.data,
+      .data = (void *)(uintptr_t)local.data,
       .device = {kDLCPU, 0},
-      .ndim = part.shape.rank,
+      .ndim = local.shape.rank,
       .dtype = {(uint8_t)code_of(array->dtype), (uint8_t)array->bits, 1},
       .shape = e->shape,
       .strides = e->strides,
@@ -113,7 +113,7 @@ tsr_status tsr_array_to_dlpack(const tsr_array *array, int64_t index,
   exported *e = NULL;
   DLTensor tensor;
   bool read_only = false;
-  TSR_TRY(export_part(array, index, &e, &tensor, &read_only));
+  TSR_TRY(export_shard(array, index, &e, &tensor, &read_only));
   e->envelope.versioned = (DLManagedTensorVersioned){
       .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
       .manager_ctx = e,
@@ -130,7 +130,7 @@ tsr_status tsr_array_to_dlpack_unversioned(const tsr_array *array, int64_t index
   exported *e = NULL;
   DLTensor tensor;
   bool read_only = false;
-  TSR_TRY(export_part(array, index, &e, &tensor, &read_only));
+  TSR_TRY(export_shard(array, index, &e, &tensor, &read_only));
   e->envelope.plain =
       (DLManagedTensor){.dl_tensor = tensor, .manager_ctx = e, .deleter = delete_plain};
   *out_tensor = &e->envelope.plain;

@@ -153,9 +153,9 @@ static tsr_status run_job(sharding_job *job) {
   TSR_TRY(tsr_lists_init(&job->lists, array->comm));
   for (int64_t i = 0; i < array->slot_count; i++)
     if (tsr_slot_is_leader(array, &array->slots[i])) TSR_TRY(plan_slot(job, &array->slots[i]));
-  const tsr_exchange part = {job->copies.items, job->copies.count, array->bits, job->lists.in,
-                             job->lists.out};
-  TSR_TRY(tsr_engine_copy_here(array->comm, &part, 1));
+  const tsr_exchange exchange = {job->copies.items, job->copies.count, array->bits, job->lists.in,
+                                 job->lists.out};
+  TSR_TRY(tsr_engine_copy_here(array->comm, &exchange, 1));
   tsr_array_share(array);
   return NULL;
 }
@@ -214,9 +214,9 @@ typedef struct host_gather {
 } host_gather;
 
 static tsr_status copy_out(host_gather *g) {
-  const tsr_exchange part = {g->copies.items, g->copies.count, g->array->bits, g->lists.in,
-                             g->lists.out};
-  tsr_status status = tsr_engine_copy_here(g->array->comm, &part, 1);
+  const tsr_exchange exchange = {g->copies.items, g->copies.count, g->array->bits, g->lists.in,
+                                 g->lists.out};
+  tsr_status status = tsr_engine_copy_here(g->array->comm, &exchange, 1);
   g->copies.count = 0;
   return status;
 }

@@ -47,32 +47,32 @@ static tsr_status replica_id(const tsr_array *array, int64_t position, int64_t *
   return NULL;
 }
 
-static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_local_shard *part) {
-  tsr_status status = tsr_layout_box(array->layout, shard, part->ranges);
-  part->is_box = !status;
+static tsr_status find_box(const tsr_array *array, int64_t shard, tsr_local_shard *local) {
+  tsr_status status = tsr_layout_box(array->layout, shard, local->ranges);
+  local->is_box = !status;
   if (!status || tsr_status_code(status) == TSR_CODE_NO_MEMORY) return status;
   tsr_status_free(status);
   return NULL;
 }
 
-tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_local_shard *out_part) {
-  TSR_TRY(tsr_sized_check(tsr_local_shard, out_part));
+tsr_status tsr_array_local_at(const tsr_array *array, int64_t index, tsr_local_shard *out_shard) {
+  TSR_TRY(tsr_sized_check(tsr_local_shard, out_shard));
   TSR_TRY(tsr_array_check_local(array, index));
   const tsr_array_slot *slot = &array->slots[index];
-  tsr_local_shard part = {.size = sizeof part,
-                          .device = slot->device,
-                          .position = slot->position,
-                          .shard = slot->shard,
-                          .data = slot->data,
-                          .bytes = tsr_slot_bytes(array, slot),
-                          .shared = tsr_buffer_holders(slot->buffer) > 1,
-                          .borrowed = tsr_buffer_is_borrowed(slot->buffer)};
-  TSR_TRY(replica_id(array, slot->position, &part.replica));
-  TSR_TRY(find_box(array, slot->shard, &part));
-  tsr_layout_shard_shape(array->layout, slot->shard, &part.shape);
-  tsr_layout_buffer_shape(array->layout, slot->shard, &part.buffer_shape);
-  tsr_shape_strides(&part.buffer_shape, part.strides);
-  tsr_sized_fill(tsr_local_shard, &part, out_part);
+  tsr_local_shard local = {.size = sizeof local,
+                           .device = slot->device,
+                           .position = slot->position,
+                           .shard = slot->shard,
+                           .data = slot->data,
+                           .bytes = tsr_slot_bytes(array, slot),
+                           .shared = tsr_buffer_holders(slot->buffer) > 1,
+                           .borrowed = tsr_buffer_is_borrowed(slot->buffer)};
+  TSR_TRY(replica_id(array, slot->position, &local.replica));
+  TSR_TRY(find_box(array, slot->shard, &local));
+  tsr_layout_shard_shape(array->layout, slot->shard, &local.shape);
+  tsr_layout_buffer_shape(array->layout, slot->shard, &local.buffer_shape);
+  tsr_shape_strides(&local.buffer_shape, local.strides);
+  tsr_sized_fill(tsr_local_shard, &local, out_shard);
   return NULL;
 }
 

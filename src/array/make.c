@@ -137,29 +137,29 @@ typedef struct generating {
 
 static tsr_status generate_one(void *context, int64_t index, int worker) {
   const generating *g = context;
-  tsr_local_shard part = TSR_LOCAL_SHARD;
+  tsr_local_shard local = TSR_LOCAL_SHARD;
   (void)worker;
-  TSR_TRY(tsr_array_local_at(g->array, g->leaders[index], &part));
-  return tsr_note(g->fill(g->context, &part, g->array->slots[g->leaders[index]].data),
-                  "device %lld", (long long)part.device);
+  TSR_TRY(tsr_array_local_at(g->array, g->leaders[index], &local));
+  return tsr_note(g->fill(g->context, &local, g->array->slots[g->leaders[index]].data),
+                  "device %lld", (long long)local.device);
 }
 
-tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_fn *fill_part, void *context) {
+tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_fn *fill_shard, void *context) {
   int64_t *leaders = malloc(sizeof *leaders * ((size_t)array->slot_count + 1)), count = 0;
   if (!leaders) return tsr_fail(NO_MEMORY, "%lld local devices", (long long)array->slot_count);
   for (int64_t i = 0; i < array->slot_count; i++)
     if (tsr_slot_is_leader(array, &array->slots[i])) leaders[count++] = i;
-  generating g = {array, leaders, fill_part, context};
+  generating g = {array, leaders, fill_shard, context};
   tsr_status status = tsr_pool_run(tsr_comm_pool(array->comm), count, generate_one, &g);
   free(leaders);
   return status;
 }
 
 tsr_status tsr_array_generate(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                              tsr_array_fill_fn *fill_part, void *context, tsr_array **out_array) {
+                              tsr_array_fill_fn *fill_shard, void *context, tsr_array **out_array) {
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_empty(comm, layout, dtype, &array));
-  tsr_status status = tsr_array_fill_leaders(array, fill_part, context);
+  tsr_status status = tsr_array_fill_leaders(array, fill_shard, context);
   return tsr_array_give(status, array, out_array);
 }
 

@@ -236,7 +236,7 @@ tsr_status tsr_move_plan(tsr_reshard_move *move, const tsr_layout *layout, int64
   return add_all_out(move);
 }
 
-tsr_exchange tsr_move_part(const tsr_reshard_move *move) {
+tsr_exchange tsr_move_exchange(const tsr_reshard_move *move) {
   return (tsr_exchange){.copies = move->copies.items,
                         .copy_count = move->copies.count,
                         .bits = move->from->bits,

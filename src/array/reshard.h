@@ -27,7 +27,7 @@ bool tsr_layout_same_terms(const tsr_layout *a, const tsr_layout *b);
 // has no unreduced axes, or the target's. Deinit in any case.
 TSR_MUST_USE tsr_status tsr_move_plan(tsr_reshard_move *move, const tsr_layout *layout,
                                       int64_t tensor);
-tsr_exchange tsr_move_part(const tsr_reshard_move *move);
+tsr_exchange tsr_move_exchange(const tsr_reshard_move *move);
 tsr_array *tsr_move_take(tsr_reshard_move *move);  // after the exchange: the new array
 void tsr_move_deinit(tsr_reshard_move *move);
 

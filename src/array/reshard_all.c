@@ -96,15 +96,15 @@ typedef struct reshard_round {
   const tsr_layout *const *layouts;
   tsr_array **sources;  // the arrays, or what they reduce to; retained
   tsr_reshard_move *moves;
-  tsr_exchange *parts;
+  tsr_exchange *exchanges;
 } reshard_round;
 
 static tsr_status alloc_round(reshard_round *r) {
   const size_t count = (size_t)r->count;
   r->sources = calloc(count, sizeof *r->sources);
   r->moves = calloc(count, sizeof *r->moves);
-  r->parts = calloc(count, sizeof *r->parts);
-  return r->sources && r->moves && r->parts
+  r->exchanges = calloc(count, sizeof *r->exchanges);
+  return r->sources && r->moves && r->exchanges
              ? NULL
              : tsr_fail(NO_MEMORY, "%lld arrays", (long long)r->count);
 }
@@ -114,7 +114,7 @@ static void free_round(reshard_round *r) {
   for (int64_t i = 0; i < r->count && r->sources; i++) tsr_array_release(r->sources[i]);
   free(r->sources);
   free(r->moves);
-  free(r->parts);
+  free(r->exchanges);
 }
 
 // Partial results are reduced one after the other, by collectives, once all ranks are ready.
@@ -140,7 +140,7 @@ static tsr_status plan_moves(reshard_round *r, int64_t first, const tsr_reshard_
         .from = r->sources[i], .unshare = options->unshare, .relabel = options->relabel};
     TSR_TRY_NOTE(tsr_move_plan(&r->moves[i], r->layouts[i], first + i), "array %lld",
                  (long long)(first + i));
-    r->parts[i] = tsr_move_part(&r->moves[i]);
+    r->exchanges[i] = tsr_move_exchange(&r->moves[i]);
   }
   return NULL;
 }
@@ -157,7 +157,7 @@ static tsr_status do_round(reshard_round *r, int64_t first, const tsr_reshard_op
   }
   if (!status) status = plan_moves(r, first, options);
   TSR_TRY(tsr_array_agree(comm, "reshard", status));
-  TSR_TRY(tsr_exchange_agreed(comm, r->parts, r->count));
+  TSR_TRY(tsr_exchange_agreed(comm, r->exchanges, r->count));
   for (int64_t i = 0; i < r->count; i++) {
     out_arrays[i] = tsr_move_take(&r->moves[i]);
     if (options->donate) tsr_array_delete(r->arrays[i]);

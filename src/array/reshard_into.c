@@ -79,8 +79,8 @@ static tsr_status exchange_into(tsr_array *source, tsr_array *shadow) {
   tsr_status status = tsr_move_plan(&move, shadow->layout, 0);
   status = tsr_array_agree(shadow->comm, "reshard", status);
   if (!status) status = clear_terms(&move);
-  const tsr_exchange part = tsr_move_part(&move);
-  if (!status) status = tsr_exchange_agreed(shadow->comm, &part, 1);
+  const tsr_exchange exchange = tsr_move_exchange(&move);
+  if (!status) status = tsr_exchange_agreed(shadow->comm, &exchange, 1);
   tsr_move_deinit(&move);
   return status;
 }
@@ -112,8 +112,8 @@ static tsr_status copy_rest(const tsr_array *made, tsr_array *shadow) {
     lists.out[index] = slot->data;
     if (copy.length > 0) status = tsr_copy_vector_add(&copies, &copy);
   }
-  const tsr_exchange part = {copies.items, copies.count, 8, lists.in, lists.out};
-  if (!status) status = tsr_engine_copy_here(shadow->comm, &part, 1);
+  const tsr_exchange exchange = {copies.items, copies.count, 8, lists.in, lists.out};
+  if (!status) status = tsr_engine_copy_here(shadow->comm, &exchange, 1);
   tsr_copy_vector_deinit(&copies);
   tsr_lists_deinit(&lists);
   return status;

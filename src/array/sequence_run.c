@@ -117,7 +117,7 @@ static int64_t from_on(const tsr_shape *shape, int dim) {
 static tsr_status slice(const step_run *s) {
   const int dim = s->step->split_dim;
   const int64_t outer = before(&s->step->in_shape, dim);
-  const int64_t whole = from_on(&s->step->in_shape, dim), part = from_on(&s->step->out_shape, dim);
+  const int64_t whole = from_on(&s->step->in_shape, dim), piece = from_on(&s->step->out_shape, dim);
   tsr_copy_vector copies = TSR_COPY_VECTOR_EMPTY;
   tsr_status status = NULL;
   for (int64_t m = 0; m < s->groups.count * s->groups.size && !status; m++) {
@@ -125,10 +125,10 @@ static tsr_status slice(const step_run *s) {
     if (tsr_comm_local_index(s->in->comm, device) < 0) continue;
     tsr_copy copy = {.source = device,
                      .target = device,
-                     .from = m % s->groups.size * part,
-                     .length = part,
+                     .from = m % s->groups.size * piece,
+                     .length = piece,
                      .loop_count = 1,
-                     .loops = {{outer, whole, part}}};
+                     .loops = {{outer, whole, piece}}};
     tsr_copy_simplify(&copy);
     status = tsr_copy_vector_add(&copies, &copy);
   }

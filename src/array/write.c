@@ -14,8 +14,8 @@ static tsr_status copy_slot(tsr_array *array, tsr_array_slot *slot, char *target
   TSR_TRY(tsr_lists_init(&lists, array->comm));
   lists.in[index] = slot->data;
   lists.out[index] = target;
-  const tsr_exchange part = {&copy, bytes > 0, 8, lists.in, lists.out};
-  tsr_status status = tsr_engine_copy_here(array->comm, &part, 1);
+  const tsr_exchange exchange = {&copy, bytes > 0, 8, lists.in, lists.out};
+  tsr_status status = tsr_engine_copy_here(array->comm, &exchange, 1);
   tsr_lists_deinit(&lists);
   return status;
 }

@@ -15,8 +15,8 @@
 // ---- lanes ----
 
 // The hash includes the copy's place in the lane: messages have no headers.
-static void add_copy(tsr_lane *at, const tsr_copy *copy, int64_t part) {
-  int64_t numbers[8 + 3 * TSR_MAX_RANK] = {part,         at->copies++,    copy->source,
+static void add_copy(tsr_lane *at, const tsr_copy *copy, int64_t array) {
+  int64_t numbers[8 + 3 * TSR_MAX_RANK] = {array,        at->copies++,    copy->source,
                                            copy->target, copy->from,      copy->to,
                                            copy->length, copy->loop_count};
   const size_t loops = sizeof *copy->loops * (size_t)copy->loop_count;
@@ -27,9 +27,9 @@ static void add_copy(tsr_lane *at, const tsr_copy *copy, int64_t part) {
   at->elements += tsr_copy_elements(copy);
 }
 
-static void add_part(tsr_comm *comm, const tsr_exchange *part, int64_t number) {
-  for (int64_t i = 0; i < part->copy_count; i++) {
-    const tsr_copy *copy = &part->copies[i];
+static void add_array(tsr_comm *comm, const tsr_exchange *array, int64_t number) {
+  for (int64_t i = 0; i < array->copy_count; i++) {
+    const tsr_copy *copy = &array->copies[i];
     const int from = tsr_comm_rank_of(comm, copy->source);
     const int to = tsr_comm_rank_of(comm, copy->target);
     if (from == to || !tsr_copy_elements(copy)) continue;
@@ -37,12 +37,12 @@ static void add_part(tsr_comm *comm, const tsr_exchange *part, int64_t number) {
   }
 }
 
-void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int64_t part_count) {
+void tsr_call_balance(tsr_call *c, const tsr_exchange *arrays, int64_t array_count) {
   tsr_comm *comm = c->comm;
   if (comm->rank_count == 1) return;
   memset(comm->sent, 0, sizeof *comm->sent * (size_t)comm->rank_count);
   memset(comm->received, 0, sizeof *comm->received * (size_t)comm->rank_count);
-  for (int64_t p = 0; p < part_count; p++) add_part(comm, &parts[p], p);
+  for (int64_t p = 0; p < array_count; p++) add_array(comm, &arrays[p], p);
   for (int r = 0; r < comm->rank_count; r++) {
     c->balance.low += comm->sent[r].sum.low - comm->received[r].sum.low;
     c->balance.high += comm->sent[r].sum.high - comm->received[r].sum.high;

@@ -41,8 +41,8 @@ TSR_MUST_USE tsr_status tsr_call_agree(const tsr_call *c, tsr_status found);
 tsr_hash128 tsr_call_digest(const tsr_call *c);
 // Collective. tsr_comm_exchange without comparing: the copies follow from what ranks have just
 // agreed on.
-TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts,
-                                            int64_t part_count);
+TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *arrays,
+                                            int64_t array_count);
 // Adds the step and the call to a failure.
 TSR_MUST_USE tsr_status tsr_call_end(const tsr_call *c, tsr_status status);
 

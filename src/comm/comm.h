@@ -62,7 +62,7 @@ extern const tsr_engine tsr_threads_engine;
 // ---- copies between ranks (balance.c) ----
 
 // Adds the copies of an exchange to what ranks compare.
-void tsr_call_balance(tsr_call *c, const tsr_exchange *parts, int64_t part_count);
+void tsr_call_balance(tsr_call *c, const tsr_exchange *arrays, int64_t array_count);
 // Whether the copies of all ranks match, by their records.
 bool tsr_records_balance(const tsr_comm *comm);
 // Collective. The failure that names a lane with different lists at its ends.

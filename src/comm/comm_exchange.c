@@ -20,8 +20,8 @@
 static tsr_status check_reduce(tsr_collective_args *a, const tsr_reduce_job *job) {
   TSR_TRY(tsr_groups_check(a->comm, job->groups));
   TSR_TRY(tsr_reduction_check(job->dtype, job->op));
-  const int64_t parts = job->scatter ? job->groups->size : 1;
-  TSR_TRY(tsr_blocks_check(job->dtype, job->outer, parts, job->inner, &a->in_bytes));
+  const int64_t arrays = job->scatter ? job->groups->size : 1;
+  TSR_TRY(tsr_blocks_check(job->dtype, job->outer, arrays, job->inner, &a->in_bytes));
   TSR_TRY(tsr_blocks_check(job->dtype, job->outer, 1, job->inner, &a->out_bytes));
   return tsr_buffers_check(a->comm, tsr_member_role, a, job->in, job->out);
 }
@@ -65,7 +65,8 @@ tsr_status tsr_comm_reduce_scatter(tsr_comm *comm, const tsr_groups *groups, tsr
 
 // ---- exchange ----
 
-static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *part, const tsr_copy *copy) {
+static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *array,
+                             const tsr_copy *copy) {
   const int64_t devices = tsr_comm_device_count(comm);
   if (copy->source < 0 || copy->source >= devices || copy->target < 0 || copy->target >= devices)
     return tsr_fail(BAD_ARGUMENT, "from device %lld to device %lld, wanted 0 to %lld",
@@ -78,58 +79,60 @@ static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *part, con
   if (copy->loop_count < 0 || copy->loop_count > TSR_MAX_RANK)
     return tsr_fail(BAD_ARGUMENT, "%d loops, wanted 0 to %d", copy->loop_count, TSR_MAX_RANK);
   if (!tsr_copy_elements(copy)) return NULL;
-  if (from >= 0 && !part->in[from])
+  if (from >= 0 && !array->in[from])
     return tsr_fail(BAD_ARGUMENT, "device %lld has no `in`", (long long)copy->source);
-  if (to >= 0 && !part->out[to])
+  if (to >= 0 && !array->out[to])
     return tsr_fail(BAD_ARGUMENT, "device %lld has no `out`", (long long)copy->target);
   return NULL;
 }
 
-static tsr_status check_part(const tsr_comm *comm, const tsr_exchange *part) {
-  if (part->bits < 1 || part->bits > 128)
-    return tsr_fail(BAD_ARGUMENT, "elements of %d bits, wanted 1 to 128", part->bits);
-  TSR_TRY(tsr_list_check(part->copies, part->copy_count, "copies"));
-  if (part->copy_count && !part->in) return tsr_fail(BAD_ARGUMENT, "no list of `in` buffers");
-  if (part->copy_count && !part->out) return tsr_fail(BAD_ARGUMENT, "no list of `out` buffers");
-  for (int64_t i = 0; i < part->copy_count; i++)
-    TSR_TRY_NOTE(check_copy(comm, part, &part->copies[i]), "copy %lld", (long long)i);
+static tsr_status check_array(const tsr_comm *comm, const tsr_exchange *array) {
+  if (array->bits < 1 || array->bits > 128)
+    return tsr_fail(BAD_ARGUMENT, "elements of %d bits, wanted 1 to 128", array->bits);
+  TSR_TRY(tsr_list_check(array->copies, array->copy_count, "copies"));
+  if (array->copy_count && !array->in) return tsr_fail(BAD_ARGUMENT, "no list of `in` buffers");
+  if (array->copy_count && !array->out) return tsr_fail(BAD_ARGUMENT, "no list of `out` buffers");
+  for (int64_t i = 0; i < array->copy_count; i++)
+    TSR_TRY_NOTE(check_copy(comm, array, &array->copies[i]), "copy %lld", (long long)i);
   return NULL;
 }
 
-static tsr_status check_parts(const tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
-  TSR_TRY(tsr_list_check(parts, part_count, "arrays"));
-  for (int64_t i = 0; i < part_count; i++)
-    TSR_TRY_NOTE(check_part(comm, &parts[i]), "array %lld", (long long)i);
+static tsr_status check_arrays(const tsr_comm *comm, const tsr_exchange *arrays,
+                               int64_t array_count) {
+  TSR_TRY(tsr_list_check(arrays, array_count, "arrays"));
+  for (int64_t i = 0; i < array_count; i++)
+    TSR_TRY_NOTE(check_array(comm, &arrays[i]), "array %lld", (long long)i);
   return NULL;
 }
 
 // Copies differ between ranks; arrays do not.
-static tsr_hash128 digest_part(void *context, int64_t item) {
-  const tsr_exchange *parts = context;
-  return (tsr_hash128){(uint64_t)parts[item].bits, 0};
+static tsr_hash128 digest_array(void *context, int64_t item) {
+  const tsr_exchange *arrays = context;
+  return (tsr_hash128){(uint64_t)arrays[item].bits, 0};
 }
 
-static void describe_part(void *context, int64_t item, tsr_text *out) {
-  const tsr_exchange *parts = context;
-  tsr_text_addf(out, "array %lld of elements of %d bits", (long long)item, parts[item].bits);
+static void describe_array(void *context, int64_t item, tsr_text *out) {
+  const tsr_exchange *arrays = context;
+  tsr_text_addf(out, "array %lld of elements of %d bits", (long long)item, arrays[item].bits);
 }
 
-tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
+tsr_status tsr_comm_exchange(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count) {
   tsr_call c = tsr_call_begin(comm, "exchange");
-  tsr_call_describe(&c, "exchange of %lld arrays", (long long)part_count);
-  if (parts && part_count > 0)
-    c.items = (tsr_call_items){part_count, (void *)(uintptr_t)parts, digest_part, describe_part};
-  tsr_status status = check_parts(comm, parts, part_count);
-  if (!status) tsr_call_balance(&c, parts, part_count);
+  tsr_call_describe(&c, "exchange of %lld arrays", (long long)array_count);
+  if (arrays && array_count > 0)
+    c.items =
+        (tsr_call_items){array_count, (void *)(uintptr_t)arrays, digest_array, describe_array};
+  tsr_status status = check_arrays(comm, arrays, array_count);
+  if (!status) tsr_call_balance(&c, arrays, array_count);
   TSR_TRY(tsr_call_agree(&c, status));
-  return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
+  return tsr_call_end(&c, comm->engine->exchange(comm, arrays, array_count));
 }
 
-tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
+tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count) {
   tsr_call c = tsr_call_begin(comm, "exchange");
-  assert(!check_parts(comm, parts, part_count));
-  tsr_call_describe(&c, "exchange of %lld arrays", (long long)part_count);
-  return tsr_call_end(&c, comm->engine->exchange(comm, parts, part_count));
+  assert(!check_arrays(comm, arrays, array_count));
+  tsr_call_describe(&c, "exchange of %lld arrays", (long long)array_count);
+  return tsr_call_end(&c, comm->engine->exchange(comm, arrays, array_count));
 }
 
 // ---- control ----

@@ -59,12 +59,12 @@ static tsr_status send(const probe *p, int64_t source, int64_t target, int64_t a
       .source = source, .target = target, .from = at, .to = p->most + at, .length = bytes};
   const bool here =
       tsr_comm_local_index(comm, source) >= 0 || tsr_comm_local_index(comm, target) >= 0;
-  const tsr_exchange part = {.copies = &copy,
-                             .copy_count = here,
-                             .bits = 8,
-                             .in = (const void *const *)p->buffers,
-                             .out = p->buffers};
-  return comm->engine->exchange(comm, &part, 1);
+  const tsr_exchange array = {.copies = &copy,
+                              .copy_count = here,
+                              .bits = 8,
+                              .in = (const void *const *)p->buffers,
+                              .out = p->buffers};
+  return comm->engine->exchange(comm, &array, 1);
 }
 
 static int by_size(const void *left, const void *right) {

@@ -80,13 +80,13 @@ tsr_status tsr_rounds_begin(tsr_copy_rounds *r, const tsr_collective_args *a, in
 static tsr_status rounds_flush(tsr_copy_rounds *r) {
   if (!r->pairs) return NULL;
   const tsr_collective_args *a = r->args;
-  const tsr_exchange part = {.copies = r->copies,
-                             .copy_count = r->copy_count,
-                             .bits = tsr_dtype_info_of(a->dtype)->bits,
-                             .in = a->in,
-                             .out = a->out};
+  const tsr_exchange array = {.copies = r->copies,
+                              .copy_count = r->copy_count,
+                              .bits = tsr_dtype_info_of(a->dtype)->bits,
+                              .in = a->in,
+                              .out = a->out};
   r->pairs = r->copy_count = 0;
-  return a->comm->engine->exchange(a->comm, &part, 1);
+  return a->comm->engine->exchange(a->comm, &array, 1);
 }
 
 tsr_status tsr_rounds_add(tsr_copy_rounds *r, const tsr_copy *copy, bool skip) {

@@ -440,11 +440,11 @@ static tsr_status measure_links(route_search *s) {
   int64_t strides[MOST_LISTS * TSR_MAX_PARTS], sizes[MOST_LISTS * TSR_MAX_PARTS];
   int slots[MOST_LISTS * TSR_MAX_PARTS], count = 0;
   for (int i = 0; i < n; i++) {
-    tsr_sub_axis part = space->atoms[i];
+    tsr_sub_axis joined = space->atoms[i];
     for (int j = i; j < n && count < MOST_LISTS * TSR_MAX_PARTS; j++) {
-      if (j > i && !tsr_sub_axis_continues(&part, &space->atoms[j])) break;
-      if (j > i) part = tsr_sub_axis_join(&part, &space->atoms[j]);
-      const tsr_digit digit = tsr_sub_axis_digit(space->mesh, &part);
+      if (j > i && !tsr_sub_axis_continues(&joined, &space->atoms[j])) break;
+      if (j > i) joined = tsr_sub_axis_join(&joined, &space->atoms[j]);
+      const tsr_digit digit = tsr_sub_axis_digit(space->mesh, &joined);
       strides[count] = digit.stride;
       sizes[count] = digit.size;
       slots[count++] = i * n + j;

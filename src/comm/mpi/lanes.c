@@ -9,13 +9,13 @@
 
 // The sender's side of a copy, without gaps, so that equal ones have equal bytes.
 typedef struct source_key {
-  int64_t part, source, from, length;
+  int64_t array, source, from, length;
   int64_t loops[2 * TSR_MAX_RANK];
 } source_key;
 
-static size_t key_of(const tsr_exchange *parts, const tsr_mpi_piece *piece, source_key *out_key) {
+static size_t key_of(const tsr_exchange *arrays, const tsr_mpi_piece *piece, source_key *out_key) {
   const tsr_copy *copy = piece->copy;
-  out_key->part = piece->part - parts;
+  out_key->array = piece->array - arrays;
   out_key->source = copy->source;
   out_key->from = copy->from;
   out_key->length = copy->length;
@@ -26,10 +26,11 @@ static size_t key_of(const tsr_exchange *parts, const tsr_mpi_piece *piece, sour
   return offsetof(source_key, loops) + (size_t)copy->loop_count * 2 * sizeof out_key->loops[0];
 }
 
-static bool same_source(const tsr_exchange *parts, const tsr_mpi_piece *a, const tsr_mpi_piece *b) {
+static bool same_source(const tsr_exchange *arrays, const tsr_mpi_piece *a,
+                        const tsr_mpi_piece *b) {
   source_key keys[2];
-  const size_t size = key_of(parts, a, &keys[0]);
-  return size == key_of(parts, b, &keys[1]) && !memcmp(&keys[0], &keys[1], size);
+  const size_t size = key_of(arrays, a, &keys[0]);
+  return size == key_of(arrays, b, &keys[1]) && !memcmp(&keys[0], &keys[1], size);
 }
 
 // A power of two, at least twice the number of pieces.
@@ -41,16 +42,16 @@ static int64_t places_for(int64_t count) {
 
 // Keeps the first of each set of twins in `sent` and chains the others to it. `table` has
 // places_for(count) entries.
-static int64_t drop_twins(const tsr_exchange *parts, tsr_mpi_piece *pieces, int64_t *sent,
+static int64_t drop_twins(const tsr_exchange *arrays, tsr_mpi_piece *pieces, int64_t *sent,
                           int64_t count, int64_t *table) {
   const int64_t places = places_for(count);
   memset(table, -1, (size_t)places * sizeof *table);
   int64_t kept = 0;
   for (int64_t i = 0; i < count; i++) {
     source_key key;
-    const size_t size = key_of(parts, &pieces[sent[i]], &key);
+    const size_t size = key_of(arrays, &pieces[sent[i]], &key);
     int64_t at = (int64_t)(tsr_hash64(&key, size, 0) & (uint64_t)(places - 1));
-    while (table[at] >= 0 && !same_source(parts, &pieces[table[at]], &pieces[sent[i]]))
+    while (table[at] >= 0 && !same_source(arrays, &pieces[table[at]], &pieces[sent[i]]))
       at = (at + 1) & (places - 1);
     if (table[at] >= 0) {
       pieces[sent[i]].twin = pieces[table[at]].twin;
@@ -75,8 +76,8 @@ static int lane_of(const tsr_comm *comm, const tsr_copy *copy) {
 
 typedef struct sorter {
   const tsr_comm *comm;
-  const tsr_exchange *parts;
-  int64_t part_count;
+  const tsr_exchange *arrays;
+  int64_t array_count;
   int lane_count;
   int64_t *ends;   // per lane; first counts, then where the lane ends in `sent`
   int64_t *table;  // for drop_twins
@@ -84,9 +85,9 @@ typedef struct sorter {
 
 static int64_t count_pieces(const sorter *s) {
   int64_t total = 0;
-  for (int64_t p = 0; p < s->part_count; p++)
-    for (int64_t c = 0; c < s->parts[p].copy_count; c++) {
-      const int lane = lane_of(s->comm, &s->parts[p].copies[c]);
+  for (int64_t p = 0; p < s->array_count; p++)
+    for (int64_t c = 0; c < s->arrays[p].copy_count; c++) {
+      const int lane = lane_of(s->comm, &s->arrays[p].copies[c]);
       if (lane < 0) continue;
       s->ends[lane]++;
       total++;
@@ -101,12 +102,12 @@ static void place_pieces(const sorter *s, tsr_mpi_lanes *lanes) {
     s->ends[l] = start;
     start += count;
   }
-  for (int64_t p = 0; p < s->part_count; p++)
-    for (int64_t c = 0; c < s->parts[p].copy_count; c++) {
-      const tsr_copy *copy = &s->parts[p].copies[c];
+  for (int64_t p = 0; p < s->array_count; p++)
+    for (int64_t c = 0; c < s->arrays[p].copy_count; c++) {
+      const tsr_copy *copy = &s->arrays[p].copies[c];
       const int lane = lane_of(s->comm, copy);
       if (lane < 0) continue;
-      lanes->pieces[made] = (tsr_mpi_piece){&s->parts[p], copy, -1};
+      lanes->pieces[made] = (tsr_mpi_piece){&s->arrays[p], copy, -1};
       lanes->sent[s->ends[lane]++] = made++;
     }
 }
@@ -123,7 +124,7 @@ static void make_lanes(const sorter *s, tsr_mpi_lanes *lanes) {
                            .pieces = lanes->pieces,
                            .sent = lanes->sent + start};
     lane->sent_count =
-        drop_twins(s->parts, lanes->pieces, lanes->sent + start, s->ends[l] - start, s->table);
+        drop_twins(s->arrays, lanes->pieces, lanes->sent + start, s->ends[l] - start, s->table);
     start = s->ends[l];
   }
 }
@@ -140,11 +141,11 @@ static tsr_status sort_lanes(sorter *s, tsr_mpi_lanes *lanes) {
   return NULL;
 }
 
-tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts, int64_t part_count,
+tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count,
                               tsr_mpi_lanes *out_lanes) {
   const int lane_count = tsr_comm_rank_count(comm) - 1;
   tsr_mpi_lanes lanes = {.lane_count = lane_count};
-  sorter s = {.comm = comm, .parts = parts, .part_count = part_count, .lane_count = lane_count};
+  sorter s = {.comm = comm, .arrays = arrays, .array_count = array_count, .lane_count = lane_count};
   s.ends = calloc(2 * (size_t)lane_count + 1, sizeof *s.ends);
   lanes.sends = calloc((size_t)lane_count + 1, sizeof *lanes.sends);
   lanes.receives = calloc((size_t)lane_count + 1, sizeof *lanes.receives);

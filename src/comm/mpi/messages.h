@@ -15,7 +15,7 @@
 #include "tessera/engine/kernels.h"
 
 typedef struct tsr_mpi_piece {
-  const tsr_exchange *part;
+  const tsr_exchange *array;
   const tsr_copy *copy;
   int64_t twin;  // next piece with the same source; -1 = none
 } tsr_mpi_piece;
@@ -55,8 +55,8 @@ typedef struct tsr_mpi_lanes {
 
 // The lanes to and from all other ranks; the k-th send goes k ranks up, the k-th receive comes from
 // k ranks down. Nothing to free on failure.
-TSR_MUST_USE tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *parts,
-                                           int64_t part_count, tsr_mpi_lanes *out_lanes);
+TSR_MUST_USE tsr_status tsr_mpi_lanes_init(const tsr_comm *comm, const tsr_exchange *arrays,
+                                           int64_t array_count, tsr_mpi_lanes *out_lanes);
 void tsr_mpi_lanes_deinit(tsr_mpi_lanes *lanes);
 
 // The next chunk of at most `limit` bytes; false at the end of the lane. Reuses the chunk's list of

@@ -74,16 +74,16 @@ static tsr_copy tile_copy(const tsr_copy *copy, const tsr_mpi_tile *tile, bool s
 static unsigned char *stretch(const tsr_comm *comm, const tsr_mpi_piece *piece,
                               const tsr_mpi_tile *tile, bool sending) {
   const tsr_copy copy = tile_copy(piece->copy, tile, sending);
-  if (piece->part->bits % 8) return NULL;
+  if (piece->array->bits % 8) return NULL;
   for (int i = 0; i < copy.loop_count; i++)
     if (copy.loops[i].count > 1 && copy.loops[i].from != copy.loops[i].to) return NULL;
   const int64_t place = sending ? copy.from : copy.to;
   const int64_t device = sending ? piece->copy->source : piece->copy->target;
   const int64_t local = tsr_comm_local_index(comm, device);
   // The buffer of a send is only read.
-  unsigned char *buffer = sending ? (unsigned char *)(uintptr_t)piece->part->in[local]
-                                  : (unsigned char *)piece->part->out[local];
-  return buffer + (size_t)place * (size_t)(piece->part->bits / 8);
+  unsigned char *buffer = sending ? (unsigned char *)(uintptr_t)piece->array->in[local]
+                                  : (unsigned char *)piece->array->out[local];
+  return buffer + (size_t)place * (size_t)(piece->array->bits / 8);
 }
 
 static tsr_status add_tile(const tsr_comm *comm, const tsr_mpi_lane *lane, const tsr_mpi_tile *tile,
@@ -99,7 +99,7 @@ static tsr_status add_tile(const tsr_comm *comm, const tsr_mpi_lane *lane, const
     chunk->direct = NULL;
   chunk->tiles[chunk->tile_count++] = *tile;
   chunk->bytes = tile->offset + tile->bytes;
-  chunk->narrow |= lane->pieces[tile->piece].part->bits % 8 != 0;
+  chunk->narrow |= lane->pieces[tile->piece].array->bits % 8 != 0;
   return NULL;
 }
 
@@ -107,7 +107,7 @@ static tsr_status add_tile(const tsr_comm *comm, const tsr_mpi_lane *lane, const
 static tsr_mpi_tile next_tile(const tsr_mpi_lane *lane, size_t limit, size_t used) {
   const int64_t index = lane->sent[lane->at];
   const tsr_mpi_piece *piece = &lane->pieces[index];
-  const int bits = piece->part->bits;
+  const int bits = piece->array->bits;
   const size_t tile_limit = limit < TILE_BYTES ? limit : TILE_BYTES;
   const int depth = depth_of(piece->copy, bits, tile_limit);
   const int64_t unit = unit_at(piece->copy, depth);
@@ -164,18 +164,18 @@ static void move_piece(const tile_move *m, const tsr_mpi_piece *piece, const tsr
   unsigned char *packed = m->message + tile->offset;
   if (m->lane->sending) {
     const int64_t local = tsr_comm_local_index(m->comm, piece->copy->source);
-    tsr_copy_run(&copy, piece->part->bits, piece->part->in[local], packed);
+    tsr_copy_run(&copy, piece->array->bits, piece->array->in[local], packed);
   } else {
     const int64_t local = tsr_comm_local_index(m->comm, piece->copy->target);
-    tsr_copy_run(&copy, piece->part->bits, packed, piece->part->out[local]);
+    tsr_copy_run(&copy, piece->array->bits, packed, piece->array->out[local]);
   }
 }
 
 // Whether two replicas share their buffer, which is then already written.
 static bool is_same_place(const tsr_comm *comm, const tsr_mpi_piece *a, const tsr_mpi_piece *b) {
   return a->copy->to == b->copy->to &&
-         a->part->out[tsr_comm_local_index(comm, a->copy->target)] ==
-             b->part->out[tsr_comm_local_index(comm, b->copy->target)];
+         a->array->out[tsr_comm_local_index(comm, a->copy->target)] ==
+             b->array->out[tsr_comm_local_index(comm, b->copy->target)];
 }
 
 static void move_tile(const tile_move *m, const tsr_mpi_tile *tile) {

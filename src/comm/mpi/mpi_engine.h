@@ -85,7 +85,7 @@ void tsr_mpi_report_failure(tsr_mpi *mpi, tsr_status status);
 
 // ---- the engine's functions ----
 
-tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count);
+tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count);
 tsr_status tsr_mpi_reduce(tsr_comm *comm, const tsr_reduce_job *job);
 tsr_status tsr_mpi_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
 

@@ -91,7 +91,7 @@ static tsr_status take(mpi_exchange *x, int slot, const MPI_Status *status) {
   return tsr_mpi_chunk_move(x->comm, lane, chunk, message_of(x, slot));
 }
 
-static tsr_status run(mpi_exchange *x, const tsr_exchange *parts, int64_t part_count) {
+static tsr_status run(mpi_exchange *x, const tsr_exchange *arrays, int64_t array_count) {
   bool copied = false;
   for (;;) {
     bool sent = false;
@@ -99,7 +99,7 @@ static tsr_status run(mpi_exchange *x, const tsr_exchange *parts, int64_t part_c
     TSR_TRY(post_send(x, &sent));
     if (!sent && !copied) {
       // All sends that others wait for are posted.
-      TSR_TRY(tsr_engine_copy_here(x->comm, parts, part_count));
+      TSR_TRY(tsr_engine_copy_here(x->comm, arrays, array_count));
       copied = true;
     }
     int count = 0, indices[2 * SLOTS];
@@ -110,7 +110,7 @@ static tsr_status run(mpi_exchange *x, const tsr_exchange *parts, int64_t part_c
   }
 }
 
-tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
+tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count) {
   tsr_mpi *mpi = tsr_comm_engine_state(comm);
   TSR_TRY(tsr_mpi_begin(mpi, tsr_comm_step(comm)));
   mpi_exchange x = {.comm = comm, .mpi = mpi, .tag = (int)(mpi->step % 32768)};
@@ -118,11 +118,11 @@ tsr_status tsr_mpi_exchange(tsr_comm *comm, const tsr_exchange *parts, int64_t p
   x.limit = share > CHUNK_BYTES ? CHUNK_BYTES : share < SMALLEST_CHUNK ? SMALLEST_CHUNK : share;
   for (int i = 0; i < 2 * SLOTS; i++) x.requests[i] = MPI_REQUEST_NULL;
   tsr_mpi_lanes lanes = {0};
-  tsr_status status = tsr_mpi_lanes_init(comm, parts, part_count, &lanes);
+  tsr_status status = tsr_mpi_lanes_init(comm, arrays, array_count, &lanes);
   if (!status) {
     x.receives = (side){.lanes = lanes.receives, .lane_count = lanes.lane_count};
     x.sends = (side){.lanes = lanes.sends, .lane_count = lanes.lane_count};
-    status = run(&x, parts, part_count);
+    status = run(&x, arrays, array_count);
   }
   for (int i = 0; i < SLOTS; i++) {
     free(x.receives.chunks[i].tiles);

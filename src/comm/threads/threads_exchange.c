@@ -67,18 +67,18 @@ static bool same_place(const placed_copy *a, const placed_copy *b) {
   return true;
 }
 
-static int64_t add_part(const tsr_comm *comm, const tsr_exchange *part, placed_copy *items) {
+static int64_t add_array(const tsr_comm *comm, const tsr_exchange *array, placed_copy *items) {
   int64_t count = 0;
-  for (int64_t i = 0; i < part->copy_count; i++) {
-    const tsr_copy *copy = &part->copies[i];
+  for (int64_t i = 0; i < array->copy_count; i++) {
+    const tsr_copy *copy = &array->copies[i];
     const int64_t from = tsr_comm_local_index(comm, copy->source);
     const int64_t to = tsr_comm_local_index(comm, copy->target);
     if (from < 0 || to < 0 || !tsr_copy_elements(copy)) continue;
     items[count++] = (placed_copy){.copy = copy,
-                                   .source = part->in[from],
-                                   .target = part->out[to],
-                                   .bits = part->bits,
-                                   .loose = is_loose(copy, part->bits)};
+                                   .source = array->in[from],
+                                   .target = array->out[to],
+                                   .bits = array->bits,
+                                   .loose = is_loose(copy, array->bits)};
   }
   return count;
 }
@@ -159,13 +159,14 @@ static tsr_status do_task(void *context, int64_t index, int worker) {
   return NULL;
 }
 
-tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *parts, int64_t part_count) {
+tsr_status tsr_engine_copy_here(tsr_comm *comm, const tsr_exchange *arrays, int64_t array_count) {
   int64_t most = 0;
-  for (int64_t i = 0; i < part_count; i++) most += parts[i].copy_count;
+  for (int64_t i = 0; i < array_count; i++) most += arrays[i].copy_count;
   if (!most) return NULL;
   copy_work w = {.items = malloc(sizeof *w.items * (size_t)most)};
   if (!w.items) return tsr_fail(NO_MEMORY, "%lld copies", (long long)most);
-  for (int64_t i = 0; i < part_count; i++) w.count += add_part(comm, &parts[i], w.items + w.count);
+  for (int64_t i = 0; i < array_count; i++)
+    w.count += add_array(comm, &arrays[i], w.items + w.count);
   sort_items(w.items, w.count);
   drop_repeated(&w);
   lay_out(&w);
