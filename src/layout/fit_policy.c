@@ -11,7 +11,7 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 
-tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim) {
+static tsr_cut cut_of(const tsr_sharding *sharding, const tsr_shape *shape, int dim) {
   const tsr_sharding_dim *bound = tsr_sharding_dim_at(sharding, dim);
   return (tsr_cut){.size = shape->dims[dim],
                    .shards = bound->shards,
@@ -115,7 +115,7 @@ static tsr_status refuse(const tsr_mesh *mesh, const tsr_cut *cut, int dim,
 
 tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape, bool evenly) {
   for (int d = 0; d < tsr_sharding_dim_count(sharding); d++) {
-    const tsr_cut cut = tsr_fit_cut(sharding, shape, d);
+    const tsr_cut cut = cut_of(sharding, shape, d);
     if (cut.stage_count == 0) continue;
     const tsr_misfit found = tsr_cut_fit(&cut, evenly);
     if (found.kind != TSR_FITS) return refuse(tsr_sharding_mesh(sharding), &cut, d, &found);
@@ -209,7 +209,7 @@ static tsr_status write_dim(tsr_arena *arena, const tsr_mesh *mesh, const policy
 
 static tsr_status trim_dim(tsr_arena *arena, const tsr_sharding *sharding, const tsr_shape *shape,
                            int dim, tsr_spec_dim *out, bool *changed) {
-  const tsr_cut cut = tsr_fit_cut(sharding, shape, dim);
+  const tsr_cut cut = cut_of(sharding, shape, dim);
   const tsr_misfit found = tsr_cut_fit(&cut, true);
   if (found.kind == TSR_FITS) return NULL;
   if (found.kind != TSR_MISFIT_REMAINDER)

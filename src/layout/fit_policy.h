@@ -5,7 +5,6 @@
 #include "layout/cut.h"
 #include "tessera/engine/sharding.h"
 
-tsr_cut tsr_fit_cut(const tsr_sharding *sharding, const tsr_shape *shape, int dim);
 // Fails if a dimension's cut is not valid for its size, or does not divide it `evenly`.
 TSR_MUST_USE tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape,
                                       bool evenly);
