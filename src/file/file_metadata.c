@@ -44,8 +44,7 @@ static tsr_status read_member(tsr_metadata_list *list, tsr_arena *arena, const t
   const size_t key_kept = length_as_c(key, key_length);
   const size_t value_kept = length_as_c(value, value_length);
   if (key_kept != key_length || value_kept != value_length)
-    tsr_text_addf(warnings,
-                  "metadata \"%.*s\" goes on after a zero byte: what follows is left out\n",
+    tsr_text_addf(warnings, "metadata \"%.*s\" contains a zero byte; the rest is left out\n",
                   (int)key_kept, key);
   return tsr_metadata_list_add(list, arena, key, key_kept, value, value_kept);
 }

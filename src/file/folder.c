@@ -43,7 +43,7 @@ static tsr_status check_file_name(const char *name, size_t length) {
   const bool outside = !length || memchr(name, '/', length) || memchr(name, '\0', length) ||
                        (length == 2 && !memcmp(name, "..", 2)) || (length == 1 && name[0] == '.');
   if (!outside) return NULL;
-  return tsr_fail(BROKEN_FILE, "the index names file \"%.*s\", which is not one in its folder",
+  return tsr_fail(BROKEN_FILE, "the index names file \"%.*s\", which is not in its folder",
                   (int)length, name);
 }
 
@@ -67,8 +67,8 @@ tsr_status tsr_index_file(const tsr_json *member, const char **out_file, size_t 
   size_t length = 0;
   const char *name = tsr_json_key(member, &length);
   if (memchr(name, '\0', length))
-    return tsr_fail(BROKEN_FILE, "the name of tensor \"%.*s\" goes on after a zero byte",
-                    (int)length, name);
+    return tsr_fail(BROKEN_FILE, "the name of tensor \"%.*s\" contains a zero byte", (int)length,
+                    name);
   TSR_TRY_NOTE(tsr_json_get_string(member, "its file", out_file, out_length), "tensor \"%.*s\"",
                (int)length, name);
   return NULL;
@@ -200,13 +200,13 @@ static tsr_status not_a_model(const char *folder) {
   }
   tsr_text hint = TSR_TEXT_EMPTY;
   if (index)
-    tsr_text_addf(&hint, "; %s/%s can be named itself", folder, index);
+    tsr_text_addf(&hint, "; name %s/%s itself", folder, index);
   else if (files > 1)
     tsr_text_addf(&hint, "; it has %d other files, such as %s", files, file);
   else if (file)
-    tsr_text_addf(&hint, "; %s/%s can be named itself", folder, file);
+    tsr_text_addf(&hint, "; name %s/%s itself", folder, file);
   else if (foreign)
-    tsr_text_addf(&hint, "; %s is of a format that is not read here", foreign);
+    tsr_text_addf(&hint, "; the format of %s is not supported", foreign);
   const tsr_cause cause = !index && files > 1 ? TSR_CAUSE_NO_INDEX : TSR_CAUSE_NOT_FOUND;
   tsr_status status = tsr_fail_at(cause, __FILE__, __LINE__, "%s: neither %s nor %s is there%s",
                                   folder, index_name, single_name, tsr_text_string(&hint));

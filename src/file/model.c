@@ -57,7 +57,7 @@ tsr_status tsr_model_add(tsr_model *model, const char *name, size_t name_length,
   int64_t existing = -1;
   TSR_TRY(tsr_name_index_add(&model->names, copy.tensor.path, model->count, &existing));
   if (existing >= 0)
-    return tsr_fail(JSON_DUPLICATE_KEY, "tensor \"%s\" stands in two files, %s and %s",
+    return tsr_fail(JSON_DUPLICATE_KEY, "tensor \"%s\" is in two files, %s and %s",
                     copy.tensor.path, model->files[tensors[existing].file],
                     model->files[copy.file]);
   tensors[model->count++] = copy;

@@ -150,7 +150,7 @@ static tsr_status read_item(tsr_cursor *cursor, bool seen[KEY_COUNT], tsr_npy *n
     return tsr_cursor_fail(&start, BROKEN_FILE,
                            "key '%s' is not one of descr, fortran_order, shape", name.bytes);
   if (seen[which])
-    return tsr_cursor_fail(&start, BROKEN_FILE, "key '%s' is given twice", name.bytes);
+    return tsr_cursor_fail(&start, BROKEN_FILE, "key '%s' occurs twice", name.bytes);
   seen[which] = true;
   TSR_TRY(tsr_cursor_expect(cursor, ':'));
   tsr_cursor_peek(cursor);
@@ -225,7 +225,7 @@ tsr_status tsr_npy_set_dtype(tsr_npy *npy, tsr_dtype dtype) {
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (npy->dtype)
-    return tsr_fail(BAD_ARGUMENT, "the file says that its elements are %s",
+    return tsr_fail(BAD_ARGUMENT, "the file records its elements as %s",
                     tsr_dtype_info_of(npy->dtype)->name);
   if (info->bits != 8 * npy->width)
     return tsr_fail(BAD_ARGUMENT, "elements of %d bits cannot be %s, which has %d", 8 * npy->width,
@@ -251,7 +251,7 @@ tsr_status tsr_npy_header(tsr_dtype dtype, const tsr_shape *shape, bool fortran,
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
   if (!info) return tsr_fail(BAD_ARGUMENT, "element type %d does not exist", (int)dtype);
   if (info->bits < 8)
-    return tsr_fail(UNSUPPORTED, "elements of %s share bytes, which NumPy's files cannot say",
+    return tsr_fail(UNSUPPORTED, "elements of %s share bytes, which .npy files cannot store",
                     info->name);
   TSR_TRY(tsr_shape_check(shape));
   // As numpy.save: an array that is dense both ways counts as C order.

@@ -177,7 +177,7 @@ static tsr_status check_names(const tsr_npz_item *items, int64_t count) {
   for (int64_t i = 0; i < count && !status; i++) {
     int64_t existing = -1;
     if (!tsr_utf8_is_valid(items[i].tensor.path) || strlen(items[i].tensor.path) > MOST_NAME)
-      status = tsr_fail(BAD_ARGUMENT, "name \"%.100s\" is no UTF-8, or longer than %d bytes",
+      status = tsr_fail(BAD_ARGUMENT, "name \"%.100s\" is not UTF-8, or longer than %d bytes",
                         items[i].tensor.path, MOST_NAME);
     else if (leaves_folder(items[i].tensor.path))
       status = tsr_fail(BAD_ARGUMENT,

@@ -43,7 +43,7 @@ static tsr_status unknown_dtype(const char *name, size_t length) {
   const tsr_dtype meant = length < sizeof word ? tsr_dtype_find(word) : TSR_DTYPE_NONE;
   const char *known = tsr_dtype_name(meant, TSR_NAMES_SAFETENSORS);
   if (known)
-    return tsr_fail(UNKNOWN_DTYPE, "dtype \"%s\" is not one of safetensors', which says \"%s\"",
+    return tsr_fail(UNKNOWN_DTYPE, "dtype \"%s\" is not one of safetensors', which calls it \"%s\"",
                     word, known);
   return tsr_fail(UNKNOWN_DTYPE, "dtype \"%.*s\" is not one of safetensors'", (int)length, name);
 }
@@ -198,7 +198,7 @@ static tsr_status read_members(const header *h) {
       continue;
     }
     if (memchr(key, '\0', length))
-      return tsr_fail(BROKEN_FILE, "a tensor's name at byte %lld holds a zero byte",
+      return tsr_fail(BROKEN_FILE, "a tensor's name at byte %lld contains a zero byte",
                       (long long)byte_of(h, m));
     TSR_TRY_NOTE(read_tensor(h, m), "tensor \"%.*s\" at byte %lld", (int)length, key,
                  (long long)byte_of(h, m));
@@ -218,9 +218,9 @@ static const char *other_kind(const unsigned char *prefix) {
     const char *bytes, *kind;
   } kinds[] = {
       {"PK\x03\x04", "a zip archive, as PyTorch and NumPy write them"},
-      {"\x80\x02", "a pickle, as PyTorch wrote them once"},
+      {"\x80\x02", "a pickle of older PyTorch"},
       {"\x93NUMPY", "a NumPy array"},
-      {"version ", "a pointer of git lfs; `git lfs pull` fetches the file itself"},
+      {"version ", "a git lfs pointer; `git lfs pull` fetches the file itself"},
       {"GGUF", "a GGUF file"},
       {"<", "a page of HTML or XML"},
       {"{", "JSON without the eight bytes of its length"},
@@ -233,7 +233,7 @@ static const char *other_kind(const unsigned char *prefix) {
 static tsr_status check_length(const unsigned char *prefix, int64_t file_size) {
   const uint64_t length = little_endian(prefix);
   const char *kind = length > LONGEST_HEADER ? other_kind(prefix) : NULL;
-  if (kind) return tsr_fail(BROKEN_FILE, "this is no safetensors file but %s", kind);
+  if (kind) return tsr_fail(BROKEN_FILE, "this is not a safetensors file but %s", kind);
   if (length > LONGEST_HEADER)
     return tsr_fail(BROKEN_FILE, "the header's length is %llu bytes, at most %d are allowed",
                     (unsigned long long)length, LONGEST_HEADER);

@@ -48,7 +48,7 @@ static tsr_status check_text(const char *text, const char *what) {
   const size_t length = strlen(text);
   for (size_t at = 0; at < length;) {
     const size_t wide = tsr_utf8_length(text + at, length - at);
-    if (!wide) return tsr_fail(BAD_ARGUMENT, "%s \"%s\" is no UTF-8 at byte %zu", what, text, at);
+    if (!wide) return tsr_fail(BAD_ARGUMENT, "%s \"%s\" is not UTF-8 at byte %zu", what, text, at);
     at += wide;
   }
   return NULL;
@@ -63,7 +63,7 @@ static tsr_status measure(planned_tensor *e) {
     return tsr_fail(BAD_ARGUMENT,
                     "a tensor cannot be called \"__metadata__\" in a safetensors file");
   if (place_of(t->dtype) < 0)
-    return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which safetensors files cannot hold",
+    return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which safetensors files cannot store",
                     t->path,
                     tsr_dtype_info_of(t->dtype) ? tsr_dtype_info_of(t->dtype)->name : "of no type");
   TSR_TRY_NOTE(tsr_shape_init(&shape, t->dims, t->rank), "tensor \"%s\"", t->path);

@@ -50,7 +50,7 @@ static tsr_status read_end_64(const tsr_zip *zip, int64_t locator_at, zip_ending
   if (mark_of(locator) != TSR_ZIP_LOCATOR)
     return tsr_fail(BROKEN_FILE, "no zip64 locator at byte %lld", (long long)locator_at);
   if (locator_at < END_64_BYTES || at > (uint64_t)(locator_at - END_64_BYTES))
-    return tsr_fail(BROKEN_FILE, "the zip64 end record lies behind its locator at byte %lld",
+    return tsr_fail(BROKEN_FILE, "the zip64 end record is after its locator at byte %lld",
                     (long long)locator_at);
   TSR_TRY(tsr_io_read(zip->fd, zip->path, record, sizeof record, (int64_t)at));
   if (mark_of(record) != TSR_ZIP_END_64)
@@ -96,7 +96,7 @@ static tsr_status check_ending(const zip_ending *e) {
                     "the directory of %llu bytes from byte %llu on does not end at byte %lld",
                     (unsigned long long)e->size, (unsigned long long)e->begin, (long long)e->end);
   if (e->size > MOST_DIRECTORY || e->count > e->size / ENTRY_BYTES)
-    return tsr_fail(BROKEN_FILE, "a directory of %llu bytes does not hold %llu entries",
+    return tsr_fail(BROKEN_FILE, "a directory of %llu bytes cannot have %llu entries",
                     (unsigned long long)e->size, (unsigned long long)e->count);
   return NULL;
 }
@@ -195,10 +195,10 @@ static tsr_status add_member(tsr_zip *zip, const unsigned char *entry, size_t na
   if (!member.name || (note && !member.note))
     return tsr_fail(NO_MEMORY, "archive of %lld members", (long long)zip->count);
   if (strlen(member.name) != name_length || !tsr_utf8_is_valid(member.name))
-    return tsr_fail(BROKEN_FILE, "its name is no UTF-8");
+    return tsr_fail(BROKEN_FILE, "its name is not UTF-8");
   int64_t existing = -1;
   TSR_TRY(tsr_name_index_add(&zip->names, member.name, zip->count, &existing));
-  if (existing >= 0) return tsr_fail(BROKEN_FILE, "its name stands twice");
+  if (existing >= 0) return tsr_fail(BROKEN_FILE, "its name occurs twice");
   TSR_TRY(read_local(zip, &member, name_length));
   members[zip->count++] = member;
   return NULL;
@@ -221,7 +221,7 @@ static tsr_status read_entries(tsr_zip *zip, const unsigned char *bytes, const z
     at += length;
   }
   if (at != e->size)
-    return tsr_fail(BROKEN_FILE, "the directory has entries after its last, at byte %llu",
+    return tsr_fail(BROKEN_FILE, "the directory has bytes after its last entry, at byte %llu",
                     (unsigned long long)(e->begin + at));
   return NULL;
 }

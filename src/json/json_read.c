@@ -38,7 +38,7 @@ tsr_status tsr_json_check_schema(const tsr_json *value, const char *schema) {
   size_t length = 0;
   if (tsr_json_is_string(told, schema)) return NULL;
   TSR_TRY(tsr_json_get_string(told, "schema", &found, &length));
-  return tsr_fail(UNSUPPORTED, "schema \"%.*s\" is not the one known here, \"%s\"", (int)length,
+  return tsr_fail(UNSUPPORTED, "schema \"%.*s\" is not supported, wanted \"%s\"", (int)length,
                   found, schema);
 }
 
@@ -52,7 +52,7 @@ tsr_status tsr_json_copy_string(const tsr_json *value, const char *what, tsr_are
   const char *bytes = NULL;
   size_t length = 0;
   TSR_TRY(tsr_json_get_string(value, what, &bytes, &length));
-  if (memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s holds a zero byte", what);
+  if (memchr(bytes, '\0', length)) return tsr_fail(SYNTAX, "%s contains a zero byte", what);
   *out_string = tsr_arena_copy(arena, bytes, length);
   return *out_string ? NULL : tsr_fail(NO_MEMORY, "%s", what);
 }

@@ -360,7 +360,7 @@ static tsr_status build(const layout_search *state, tsr_mesh **out_mesh) {
 }
 
 static tsr_status check_traffic(const tsr_axis_traffic *traffic, int axis_count) {
-  if (axis_count && !traffic) return tsr_fail(BAD_ARGUMENT, "no traffic to weigh the axes by");
+  if (axis_count && !traffic) return tsr_fail(BAD_ARGUMENT, "no traffic is given for the axes");
   for (int i = 0; i < axis_count; i++)
     for (int op = 0; op < TSR_COLLECTIVE_COUNT; op++)
       if (traffic[i].bytes[op] < 0)

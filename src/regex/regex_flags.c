@@ -12,7 +12,7 @@ static tsr_status add_flag(tsr_regex_reader *in, const char *at, uint32_t c, boo
   const char *letter = c && c < 128 ? strchr(flag_letters, (int)c) : NULL;
   const unsigned flag = letter ? 1u << (letter - flag_letters) : 0;
   if (c == 'L') return tsr_regex_fail(in, at, "flag L, which is for patterns of bytes");
-  if (c == 't') return tsr_regex_unsupported(in, at, "flag t, which Python is giving up");
+  if (c == 't') return tsr_regex_unsupported(in, at, "flag t, which Python has deprecated");
   if (!flag) return tsr_regex_fail(in, at, "unknown flag, wanted one of i m s x a u");
   if (off && flag & ASCII_OR_UNICODE)
     return tsr_regex_fail(in, at, "flags a and u cannot be turned off");

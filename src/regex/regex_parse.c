@@ -274,7 +274,7 @@ static tsr_status read_condition(pattern_parser *p, int *out_number) {
   int64_t number = 0;
   for (size_t i = 0; i < length; i++) {
     if (name[i] < '0' || name[i] > '9')
-      return tsr_regex_fail(&p->in, name, "a condition wants a group's name or number");
+      return tsr_regex_fail(&p->in, name, "a condition needs a group's name or number");
     number = number > MOST_GROUPS ? number : number * 10 + (name[i] - '0');
   }
   if (number == 0) return tsr_regex_fail(&p->in, name, "bad group number");
@@ -324,8 +324,7 @@ static tsr_status skip_comment(pattern_parser *p, const char *at) {
 // ---- flags ----
 
 static tsr_status set_global_flags(pattern_parser *p, const char *at, unsigned on, bool first) {
-  if (!first)
-    return tsr_regex_fail(&p->in, at, "global flags must stand at the start of the pattern");
+  if (!first) return tsr_regex_fail(&p->in, at, "global flags must be at the start of the pattern");
   p->global_flags |= on;
   if (p->global_flags & TSR_REGEX_ASCII && p->global_flags & TSR_REGEX_UNICODE)
     return tsr_regex_fail(&p->in, at, "flags a and u exclude each other");

@@ -37,7 +37,7 @@ static tsr_status check_bounds(const tsr_regex_reader *in, const char *at, uint6
                                uint64_t max) {
   if (min >= TSR_REGEX_ENDLESS || max > TSR_REGEX_ENDLESS)
     return tsr_regex_fail(in, at, "a repetition that is too large");
-  if (max < min) return tsr_regex_fail(in, at, "a least repetition above the greatest");
+  if (max < min) return tsr_regex_fail(in, at, "the minimum repetition exceeds the maximum");
   if (min > MOST_REPEATS || (max != TSR_REGEX_ENDLESS && max > MOST_REPEATS))
     return tsr_regex_unsupported(in, at, "more than %d repetitions", MOST_REPEATS);
   return NULL;

@@ -43,14 +43,13 @@ static tsr_status read_hex(tsr_regex_reader *in, const char *at, int digits, uin
   for (int i = 0; i < digits; i++) {
     const tsr_regex_token next = tsr_regex_peek(in);
     const int digit = next.escaped ? -1 : hex_value(next.c);
-    if (digit < 0) return tsr_regex_fail(in, at, "an escape that wants %d hex digits", digits);
+    if (digit < 0) return tsr_regex_fail(in, at, "an escape that needs %d hex digits", digits);
     value = value * 16 + (uint32_t)digit;
     tsr_regex_get(in);
   }
   if (value > 0x10ffff) return tsr_regex_fail(in, at, "no such character, U+%X", value);
   if (value >= 0xd800 && value < 0xe000)
-    return tsr_regex_unsupported(in, at, "U+%X is a surrogate, which no text in UTF-8 holds",
-                                 value);
+    return tsr_regex_unsupported(in, at, "U+%X is a surrogate, which UTF-8 cannot encode", value);
   *out = value;
   return NULL;
 }

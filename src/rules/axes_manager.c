@@ -28,10 +28,11 @@ static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shap
                     (int)source->kind);
   if (!shape)
     return tsr_fail(SHAPE_MISSING_FOR_DYNAMIC_MODE,
-                    "the mode is told by dimension %lld, wanted a shape", (long long)source->dim);
+                    "the mode depends on dimension %lld, but no shape is given",
+                    (long long)source->dim);
   const int64_t dim = source->dim < 0 ? source->dim + shape->rank : source->dim;
   if (dim < 0 || dim >= shape->rank)
-    return tsr_fail(INDEX_OUT_OF_RANGE, "the mode is told by dimension %lld of a tensor of rank %d",
+    return tsr_fail(INDEX_OUT_OF_RANGE, "the mode depends on dimension %lld of a tensor of rank %d",
                     (long long)source->dim, shape->rank);
   *out_mode = shape->dims[dim] == 1 ? TSR_MODE_DECODE : TSR_MODE_TRAIN;
   return NULL;
@@ -69,7 +70,7 @@ tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registr
   TSR_TRY(tsr_axes_resolve_request(axes, registry, request, &wanted));
   tsr_status status = NULL;
   if (!request->shape)
-    status = tsr_fail(BAD_ARGUMENT, "an array is cut by its shape, wanted one");
+    status = tsr_fail(BAD_ARGUMENT, "no shape is given, wanted that of the array");
   else if (!mesh && auto_correct)
     status = tsr_mesh_require(&mesh);
   // The corrected spec counts, also if it is empty: replicate.

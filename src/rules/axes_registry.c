@@ -139,7 +139,7 @@ static tsr_status check_new(const tsr_axis_registry *registry, const char *name,
   if (override || (!built_in && find(registry, name) < 0)) return NULL;
   return tsr_fail(SEMANTIC_AXIS_ALREADY_EXISTS,
                   "semantic axis \"%s\" exists already%s, wanted a new name or override", name,
-                  built_in ? " by itself" : "");
+                  built_in ? " as a built-in" : "");
 }
 
 tsr_status tsr_axis_registry_add(tsr_axis_registry *registry, const char *name,

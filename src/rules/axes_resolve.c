@@ -71,7 +71,7 @@ static bool find_meaning(const resolver *in, const char *name, meaning *out_mean
 static tsr_status follow(resolver *to, const tsr_logical_entry *rule, const link *outer);
 
 static tsr_status fail_long(const char *name) {
-  return tsr_fail(TOO_LARGE, "semantic axis \"%s\" leads through too many others", name);
+  return tsr_fail(TOO_LARGE, "semantic axis \"%s\" refers to too many others", name);
 }
 
 static tsr_status follow_name(resolver *to, const char *name, const link *outer) {

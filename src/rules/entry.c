@@ -161,7 +161,7 @@ tsr_status tsr_logical_names_from_spec(const tsr_spec *spec, tsr_logical_names *
   const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   const char *reason = not_a_list(desc);
   tsr_arena arena = TSR_ARENA_EMPTY;
-  if (reason) return tsr_fail(NOT_EXPRESSIBLE, "names of dimensions have no words for %s", reason);
+  if (reason) return tsr_fail(NOT_EXPRESSIBLE, "logical names cannot express %s", reason);
   tsr_logical_entry *items = tsr_arena_zeros(&arena, (size_t)desc->dim_count + 1, sizeof *items);
   const char **names = tsr_arena_zeros(&arena, count_axes(desc) + 1, sizeof *names);
   for (int d = 0; items && names && d < desc->dim_count; d++)

@@ -255,7 +255,7 @@ static tsr_status expand(const char *text, const tsr_rules_options *options, tsr
       continue;
     }
     const char *end = strchr(at, '}');
-    if (!end) return tsr_fail(SYNTAX, "a { without its } in \"%s\"", text);
+    if (!end) return tsr_fail(SYNTAX, "a { without a } in \"%s\"", text);
     TSR_TRY(expand_one(at + 1, end, options, out, out_missing));
     if (*out_missing) return NULL;
     at = end + 1;

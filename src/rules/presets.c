@@ -213,7 +213,7 @@ static tsr_status read_name(char *text, const tsr_rules_options *options, preset
   *out = (preset_name){.family = text};
   if (colon ? !colon[1] : !options->mesh)
     return tsr_fail(UNKNOWN_PRESET,
-                    "preset \"%s\" wants a variant, the axes to use, as in \"%.*s:fsdp+tp\"", text,
+                    "preset \"%s\" needs a variant, the axes to use, as in \"%.*s:fsdp+tp\"", text,
                     (int)strcspn(text, ":"), text);
   if (colon) {
     *colon = '\0';
@@ -252,7 +252,9 @@ static tsr_status make_preset(char *text, const tsr_rules_options *options, tsr_
   tsr_rules_options own;
   const char *rules = NULL;
   TSR_TRY(tsr_rules_options_copy(options, &own));
-  if (own.keep_axes) return tsr_fail(BAD_ARGUMENT, "a preset's variant says which axes to keep");
+  if (own.keep_axes)
+    return tsr_fail(BAD_ARGUMENT,
+                    "keep_axes is given with a preset, whose variant names the axes to keep");
   TSR_TRY(read_name(text, &own, &name, &rules));
   own.keep_axes = name.axes;
   own.keep_axis_count = name.axis_count;

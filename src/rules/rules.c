@@ -86,14 +86,14 @@ tsr_status tsr_rules_builder_together(tsr_rules_builder *builder, const char *na
   builder->together = builder->over = NULL;
   if (!name && !over) return NULL;
   if (!name || !over || !*over)
-    return tsr_fail(BAD_ARGUMENT, "a group wants a name and an axis, as in attention over tp");
+    return tsr_fail(BAD_ARGUMENT, "a group needs a name and an axis, as in attention over tp");
   if (!is_word(name))
-    return tsr_fail(BAD_ARGUMENT, "the group \"%s\" is no word of letters, digits, _, - and .",
+    return tsr_fail(BAD_ARGUMENT, "group name \"%s\" may only have letters, digits, _, - and .",
                     name);
   const char *axis = tsr_rule_axis_kept(options, over);
   if (!axis) return NULL;
   if (strstr(axis, "->"))  // which would split a line
-    return tsr_fail(BAD_ARGUMENT, "the axis \"%s\" of a group holds an arrow", axis);
+    return tsr_fail(BAD_ARGUMENT, "axis \"%s\" of a group contains \"->\"", axis);
   builder->together = keep_text(builder, name);
   builder->over = keep_text(builder, axis);
   return builder->together && builder->over ? NULL : tsr_fail(NO_MEMORY, "a group of rules");
@@ -184,7 +184,7 @@ tsr_status tsr_rules_create(const tsr_rule *rules, int64_t count, tsr_rules **ou
   tsr_rules_builder builder = TSR_RULES_BUILDER_EMPTY;
   if (count < 0 || count > MOST_RULES || (count && !rules))
     return tsr_fail(BAD_ARGUMENT, "%lld rules%s, wanted 0 to %d", (long long)count,
-                    count && !rules ? " that are not there" : "", MOST_RULES);
+                    count && !rules ? " in a NULL list" : "", MOST_RULES);
   return tsr_rules_builder_finish(&builder, add_given(&builder, rules, count), out_rules);
 }
 

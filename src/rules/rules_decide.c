@@ -63,7 +63,7 @@ tsr_status tsr_min_sharding_size(int64_t *out_size) {
   errno = 0;
   const long long value = strtoll(text, &end, 10);
   if (end == text || *end || errno)
-    return tsr_fail(NOT_AN_INTEGER, "MIN_SHARDING_SIZE is \"%s\", wanted a whole number", text);
+    return tsr_fail(NOT_AN_INTEGER, "MIN_SHARDING_SIZE is \"%s\", wanted an integer", text);
   *out_size = value;
   return NULL;
 }

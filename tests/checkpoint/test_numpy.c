@@ -202,7 +202,7 @@ static void what_is_no_checkpoint_is_refused(void **state) {
     tsr_cause cause;
   } cases[] = {
       {"[]", "array", TSR_CAUSE_JSON_KIND},
-      {"{\"schema\": \"tessera-npy/2\", \"tensors\": {}}", "is not the one known here",
+      {"{\"schema\": \"tessera-npy/2\", \"tensors\": {}}", "is not supported, wanted",
        TSR_CAUSE_UNSUPPORTED},
       {"{\"schema\": \"tessera-npy/1\"}", "tensors: missing, wanted an object",
        TSR_CAUSE_JSON_KIND},

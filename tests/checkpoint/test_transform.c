@@ -415,7 +415,7 @@ static void transforms_survive_failing_allocations(void **state) {
 static const struct {
   const char *from, *to, *message;
 } damages[] = {
-    {"tessera-checkpoint/1", "tessera-checkpoint/9", "is not the one known here"},
+    {"tessera-checkpoint/1", "tessera-checkpoint/9", "is not supported, wanted"},
     {"\"bytes\": ", "\"bytes\": 9", "the manifest says"},
     {"\"position\": 1", "\"position\": 5", "position 5, expected 0 to 1"},
     {"data-00001-of-00002", "../ata-00001-of-00002", "is not one in the manifest's folder"},

@@ -122,7 +122,7 @@ static void an_index_that_disagrees_is_refused(void **state) {
   assert_fails_with(tsr_model_open(folder, &model), BROKEN_FILE,
                     "holds tensor \"a\", but it does not");
   write_index("../one.safetensors", "two.safetensors", 7);
-  assert_fails_with(tsr_model_open(folder, &model), BROKEN_FILE, "which is not one in its folder");
+  assert_fails_with(tsr_model_open(folder, &model), BROKEN_FILE, "which is not in its folder");
   write_text("model.safetensors.index.json", "{\"weight\":{}}");
   assert_fails_with(tsr_model_open(folder, &model), JSON_KIND, "weight_map: missing");
 }
@@ -133,7 +133,7 @@ static void a_surplus_or_repeated_tensor_is_refused(void **state) {
   write_tensor("one.safetensors", "a", 3);
   write_tensor("two.safetensors", "a", 3);
   write_index("one.safetensors", "two.safetensors", 7);
-  assert_fails_with(tsr_model_open(folder, &model), JSON_DUPLICATE_KEY, "stands in two files");
+  assert_fails_with(tsr_model_open(folder, &model), JSON_DUPLICATE_KEY, "is in two files");
   write_tensor("two.safetensors", "c", 3);
   write_text("model.safetensors.index.json",
              "{\"weight_map\":{\"a\":\"one.safetensors\",\"c\":\"two.safetensors\"}}");

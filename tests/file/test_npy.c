@@ -81,7 +81,7 @@ static const struct {
     {"", TSR_CAUSE_SYNTAX, "header: column 1 (byte 10): expected \"{\", found the end"},
     {"{'descr': '<f4', 'fortran_order': False}", TSR_CAUSE_BROKEN_FILE, "key 'shape' is missing"},
     {"{'descr': '<f4', 'descr': '<f4'}", TSR_CAUSE_BROKEN_FILE,
-     "header: column 18 (byte 27): key 'descr' is given twice"},
+     "header: column 18 (byte 27): key 'descr' occurs twice"},
     {"{'order': 1}", TSR_CAUSE_BROKEN_FILE,
      "key 'order' is not one of descr, fortran_order, shape"},
     {"{'descr' '<f4'}", TSR_CAUSE_SYNTAX,
@@ -242,7 +242,7 @@ static void what_numpy_cannot_say_is_not_written(void **state) {
   char *bytes = NULL;
   size_t length = 0;
   assert_fails(tsr_npy_header(TSR_I4, TSR_SHAPE(2), false, &bytes, &length), UNSUPPORTED,
-               "elements of i4 share bytes, which NumPy's files cannot say");
+               "elements of i4 share bytes, which .npy files cannot store");
   assert_fails(tsr_npy_header(TSR_DTYPE_NONE, TSR_SHAPE(2), false, &bytes, &length), BAD_ARGUMENT,
                "element type 0 does not exist");
   assert_fails_with(tsr_npy_header(TSR_F32, TSR_SHAPE(-2), false, &bytes, &length), BAD_ARGUMENT,
@@ -261,7 +261,7 @@ static void forgotten_types_are_told(void **state) {
   assert_ok(tsr_npy_set_dtype(&npy, TSR_BF16));
   assert_int_equal(npy.dtype, TSR_BF16);
   assert_fails(tsr_npy_set_dtype(&npy, TSR_F16), BAD_ARGUMENT,
-               "the file says that its elements are bf16");
+               "the file records its elements as bf16");
 }
 
 static void strides_follow_the_order_of_the_data(void **state) {

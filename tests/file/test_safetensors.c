@@ -91,7 +91,7 @@ static const struct {
     {"{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 5, TSR_CAUSE_BROKEN_FILE, "at the end of the file belong to no tensor"},
     {"{\"__metadata__\":3}", 0, TSR_CAUSE_JSON_KIND, "__metadata__ at byte 24: its value: wanted an object of strings, found 3"},
     {"{\"__metadata__\":{\"k\":3}}", 0, TSR_CAUSE_JSON_KIND, "\"k\" at byte 29"},
-    {"{\"a\\u0000b\":{}}", 0, TSR_CAUSE_BROKEN_FILE, "holds a zero byte"},
+    {"{\"a\\u0000b\":{}}", 0, TSR_CAUSE_BROKEN_FILE, "contains a zero byte"},
 };
 // clang-format on
 

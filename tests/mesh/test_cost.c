@@ -221,7 +221,7 @@ static void searches_refuse_what_does_not_fit(void **state) {
   assert_fails(tsr_mesh_search(topology, axes, 2, traffic, &mesh, NULL), BAD_ARGUMENT,
                "axis 1 has traffic of -7 bytes");
   assert_fails(tsr_mesh_search(topology, axes, 2, NULL, &mesh, NULL), BAD_ARGUMENT,
-               "no traffic to weigh the axes by");
+               "no traffic is given for the axes");
   assert_fails(tsr_mesh_search(topology, axes, 17, traffic, &mesh, NULL), TOO_LARGE,
                "a mesh of 17 axes; at most 16 are possible");
   traffic[1].bytes[0] = 0;

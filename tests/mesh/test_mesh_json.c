@@ -82,7 +82,7 @@ static void broken_documents_are_refused(void **state) {
       {"{\"axes\": [[\"x\"]]}", TSR_CAUSE_JSON_KIND, "mesh: axis: wanted [name, size], found 1 values"},
       {"{\"axes\": [[2, 2]]}", TSR_CAUSE_JSON_KIND, "axis name"},
       {"{\"axes\": [[\"x\", \"2\"]]}", TSR_CAUSE_JSON_KIND, "axis size"},
-      {"{\"axes\": [[\"x\\u0000\", 2]]}", TSR_CAUSE_SYNTAX, "axis name holds a zero byte"},
+      {"{\"axes\": [[\"x\\u0000\", 2]]}", TSR_CAUSE_SYNTAX, "axis name contains a zero byte"},
       {"{\"axes\": [[\"x\", 2]], \"device\": []}", TSR_CAUSE_UNKNOWN_FIELD,
        "mesh: key \"device\" is not axes, types, devices or abstract"},
       {"{\"axes\": [[\"x\", 2]], \"devices\": []}", TSR_CAUSE_BAD_ARGUMENT, "wanted at least one"},

@@ -200,7 +200,7 @@ static const struct {
     {"[]", "plan: wanted an object, found array"},
     {"{}", "plan: schema: missing, wanted a string"},
     {"{\"schema\":\"tessera-plan/2\"}",
-     "plan: schema \"tessera-plan/2\" is not the one known here, \"tessera-plan/1\""},
+     "plan: schema \"tessera-plan/2\" is not supported, wanted \"tessera-plan/1\""},
     {"{\"schema\":\"tessera-plan/1\"}", "plan: tensors: missing, wanted an array"},
     {"{\"schema\":\"tessera-plan/1\",\"tensors\":[],\"x\":1}",
      "plan: key \"x\" is not schema, mesh, topology, rules, rules_options, logical_rules or "

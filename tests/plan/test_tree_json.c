@@ -73,7 +73,7 @@ static const struct {
      "tree: tensors[0]: element type \"f33\" is unknown; did you mean \"f32\"?"},
     {"{\"tensors\": [3]}", "tree: tensors[0]: wanted an object, found number"},
     {"{\"tensors\": [{\"path\": \"a\\u0000\", \"dtype\": \"f32\", \"shape\": []}]}",
-     "tree: tensors[0]: path holds a zero byte"},
+     "tree: tensors[0]: path contains a zero byte"},
     {"{\"tensors\": [], \"mesh\": 1}", "tree: key \"mesh\" is not tensors"},
     {"{\"a\\u0000\": {}}", "tree: a key holds a zero byte"},
 };

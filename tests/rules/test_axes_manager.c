@@ -86,7 +86,7 @@ static void both_or_a_list_that_knows(void **state) {
   assert_fails_with(ask(&(tsr_axes_request){.size = size, .dynamic = &modeless}, &spec),
                     AXES_OR_MODE_MISSING, "wanted both");
   assert_fails(ask(&(tsr_axes_request){.size = size, .names = &names, .mode = by_dim(0)}, &spec),
-               SHAPE_MISSING_FOR_DYNAMIC_MODE, "the mode is told by dimension 0, wanted a shape");
+               SHAPE_MISSING_FOR_DYNAMIC_MODE, "the mode depends on dimension 0, but no shape is given");
   assert_fails_with(ask(&(tsr_axes_request){.names = &names, .mode = train}, &spec), BAD_ARGUMENT,
                     "tsr_axes_request has size 0");
 }
@@ -183,7 +183,7 @@ static void changes_come_with_the_spec_that_was_wanted(void **state) {
   assert_spec(wanted, "fsdp+dp, tp");
   const tsr_axes_request shapeless = {sizeof request, &names, train, NULL, NULL};
   assert_fails(tsr_axes_shard(axes, NULL, &shapeless, NULL, true, &spec, NULL, NULL), BAD_ARGUMENT,
-               "an array is cut by its shape, wanted one");
+               "no shape is given, wanted that of the array");
   tsr_scope_leave(scope);
   tsr_text_deinit(&text);
   tsr_mesh_release(mesh);

@@ -205,13 +205,13 @@ static void long_and_wide_chains_end(void **state) {
   }
   check(&(resolving){"{}", "['L40']", TSR_MODE_TRAIN, "['L70']"}, registry);
   check(&(resolving){"{}", "['L0']", TSR_MODE_TRAIN,
-                     "dimension 0: semantic axis \"L65\" leads through too many others"},
+                     "dimension 0: semantic axis \"L65\" refers to too many others"},
         registry);
   check(&(resolving){"{}", "['W25']", TSR_MODE_TRAIN, "[[]]"}, registry);
   tsr_axes *axes = axes_of("{}");
   tsr_logical_names names = names_of("['W0']"), found = {0};
   assert_fails_with(tsr_axes_resolve(axes, registry, &names, TSR_MODE_TRAIN, &found), TOO_LARGE,
-                    "leads through too many others");
+                    "refers to too many others");
   tsr_logical_names_deinit(&names);
   tsr_axes_release(axes);
   tsr_axis_registry_destroy(registry);
@@ -266,7 +266,7 @@ static void the_registry_guards_its_names(void **state) {
                "semantic axis \"STAGE\" exists already, wanted a new name or override");
   assert_fails(tsr_axis_registry_add(registry, "__HEAD__", &qq, NULL, false),
                SEMANTIC_AXIS_ALREADY_EXISTS,
-               "semantic axis \"__HEAD__\" exists already by itself, wanted a new name or "
+               "semantic axis \"__HEAD__\" exists already as a built-in, wanted a new name or "
                "override");
   assert_fails_with(tsr_axis_registry_add(registry, "_", &qq, NULL, false),
                     SEMANTIC_AXIS_ALREADY_EXISTS, "\"_\"");

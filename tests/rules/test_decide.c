@@ -75,7 +75,7 @@ static void the_minimum_comes_from_the_environment(void **state) {
   assert_int_equal(size, 100);
   setenv("MIN_SHARDING_SIZE", "many", 1);
   assert_fails(tsr_min_sharding_size(&size), NOT_AN_INTEGER,
-               "MIN_SHARDING_SIZE is \"many\", wanted a whole number");
+               "MIN_SHARDING_SIZE is \"many\", wanted an integer");
   unsetenv("MIN_SHARDING_SIZE");
 }
 

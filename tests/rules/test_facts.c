@@ -74,7 +74,7 @@ static void bad_expressions_are_refused(void **state) {
        "f:1:6: in {(-big-1)/-1}: a value beyond 64 bits"},
       {"tp/parts({sqrt(4, 2)})", TSR_CAUSE_SYNTAX,
        "f:1:6: in {sqrt(4, 2)}: there is no function sqrt, only min, max and ceil_div"},
-      {"tp/parts({heads", TSR_CAUSE_SYNTAX, "f:1:6: a { without its } in \"tp/parts({heads\""},
+      {"tp/parts({heads", TSR_CAUSE_SYNTAX, "f:1:6: a { without a } in \"tp/parts({heads\""},
       {"tp/parts({})", TSR_CAUSE_SYNTAX, NULL},
       {"tp/parts({1 2})", TSR_CAUSE_SYNTAX, NULL},
       {"tp/parts({(1})", TSR_CAUSE_SYNTAX, NULL},

@@ -151,7 +151,7 @@ static void meshes_that_do_not_fit_are_explained(void **state) {
       {"dp=4", "mixtral",
        "has none of the axes that preset \"mixtral\" has rules for: fsdp, ep, tp"},
       {"ep=2,tp=2", "llama", "preset \"llama\" has no rules for axis \"ep\", only for fsdp, tp"},
-      {"tp=2", "llama:", "wants a variant"},
+      {"tp=2", "llama:", "needs a variant"},
       {"tp=2", "lama", "there is no preset \"lama\""},
       {"tp=2", "lama", "did you mean \"llama\"?"},
   };

@@ -236,8 +236,8 @@ static void wrong_names_are_explained(void **state) {
   } cases[] = {
       {"lama:tp", "there is no preset \"lama\", only "},
       {"lama:tp", "; did you mean \"llama\"?"},
-      {"llama", "preset \"llama\" wants a variant, the axes to use, as in \"llama:fsdp+tp\""},
-      {"llama:", "wants a variant"},
+      {"llama", "preset \"llama\" needs a variant, the axes to use, as in \"llama:fsdp+tp\""},
+      {"llama:", "needs a variant"},
       {"llama:tp+", "a variant is a list of axes such as fsdp+tp"},
       {"llama:a+b+c+d+e+f+g+h+i", "a variant is a list of axes"},
       {"llama:ep", "preset \"llama\" has no rules for axis \"ep\", only for fsdp, tp"},
@@ -261,7 +261,7 @@ static void facts_are_asked_for_only_when_needed(void **state) {
   const tsr_rules_options options = {
       .size = sizeof options, .keep_axes = keep, .keep_axis_count = 1};
   assert_fails_with(tsr_rules_preset("phi3:fsdp", &options, &rules), BAD_ARGUMENT,
-                    "a preset's variant says which axes to keep");
+                    "keep_axes is given with a preset, whose variant names the axes to keep");
 }
 
 static void heads_are_minded_where_they_are_known(void **state) {

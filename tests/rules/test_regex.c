@@ -59,18 +59,22 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"[\\d-z]", "pattern: column 2: bad character range \\d-z"},
       {"a\\q", "pattern: column 2: bad escape \\q"},
       {"a\\", "pattern: column 2: bad escape at the end"},
-      {"\\x4", "pattern: column 1: an escape that wants 2 hex digits"},
+      {"\\x4", "pattern: column 1: an escape that needs 2 hex digits"},
       {"\\777", "pattern: column 1: an octal escape above \\377"},
       {"[\\777]", "pattern: column 2: an octal escape above \\377"},
       {"\\U00110000", "pattern: column 1: no such character, U+110000"},
-      {"a{3,2}", "pattern: column 2: a least repetition above the greatest"},
+      {"a{3,2}", "pattern: column 2: the minimum repetition exceeds the maximum"},
       {"a{99999999999}", "pattern: column 2: a repetition that is too large"},
       {"^*", "pattern: column 2: nothing to repeat"},
       {"(?<=a+)b", "pattern: column 1: a lookbehind must have one fixed width"},
       {"(?<=a|bc)", "pattern: column 1: a lookbehind must have one fixed width"},
       {"(?i-sat:b)", "pattern: column 6: flags a and u cannot be turned off"},
-      {"a(?i)b", "pattern: column 2: global flags must stand at the start of the pattern"},
-      {"(?P<n>a)(?P<n>b)", "pattern: column 9: a second group called n; the first is group 1"},
+      {"a(?i)b",
+       "pattern: column 2: global flags must be at the start of the "
+       "pattern"},
+      {"(?P<n>a)(?P<n>b)",
+       "pattern: column 9: a second group called n; the first is "
+       "group 1"},
       {"(?P<1>a)", "pattern: column 5: a group's name must be a word, not 1"},
       {"(?P<n", "pattern: column 5: missing > after a group's name"},
       {"(?P<>a)", "pattern: column 5: missing group name"},
@@ -81,7 +85,7 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"(?<=(a)\\1)", "pattern: column 8: a reference to group 1 of the same lookbehind"},
       {"(?(1)a|b)", "pattern: column 4: there is no group 1"},
       {"(?(0)a)", "pattern: column 4: bad group number"},
-      {"(?(+)a)", "pattern: column 4: a condition wants a group's name or number"},
+      {"(?(+)a)", "pattern: column 4: a condition needs a group's name or number"},
       {"(?(99999)a)", "pattern: column 4: there is no such group"},
       {"(?(n)a)", "pattern: column 4: no group is called n"},
       {"(a)(?(1)b|c|d)", "pattern: column 12: a condition with more than two branches"},
@@ -91,7 +95,9 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"(?R)", "pattern: column 1: unknown extension (?R"},
       {"(?|a)", "pattern: column 1: unknown extension (?|"},
       {"(*UTF)a", "pattern: column 2: nothing to repeat"},
-      {"(?<n>a)", "pattern: column 1: unknown extension (?<; a named group is (?P<name>...)"},
+      {"(?<n>a)",
+       "pattern: column 1: unknown extension (?<; a named group is "
+       "(?P<name>...)"},
       {"(?L)a", "pattern: column 3: flag L, which is for patterns of bytes"},
       {"(?au:a)", "pattern: column 4: flags a and u exclude each other"},
       {"(?a)(?u)b", "pattern: column 5: flags a and u exclude each other"},
@@ -318,7 +324,8 @@ static void long_texts_are_found(void **state) {
 
 // A pattern over a, b and c of the constructs that pairs are gathered from.
 static void random_pattern(test_random *random, int depth, tsr_text *out) {
-  static const char *const atoms[] = {"a", "ab", "bc", ".", "[ab]", "\\w", "^", "$", "\\b", "(?=a)"};
+  static const char *const atoms[] = {"a",   "ab", "bc", ".",   "[ab]",
+                                      "\\w", "^",  "$",  "\\b", "(?=a)"};
   static const char *const opens[] = {"(", "(?:", "(?=", "(?!", "(?>", "(?i:"};
   static const char *const repeats[] = {"", "", "", "?", "*", "+", "{2}", "{1,2}?"};
   const int64_t count = test_random_range(random, 0, 4);

@@ -75,7 +75,7 @@ static void broken_patterns_are_found_at_once(void **state) {
   assert_fails(tsr_rules_create(empty, INT64_C(1) << 32, &rules), BAD_ARGUMENT,
                "4294967296 rules, wanted 0 to 1073741824");
   assert_fails(tsr_rules_create(NULL, 1, &rules), BAD_ARGUMENT,
-               "1 rules that are not there, wanted 0 to 1073741824");
+               "1 rules in a NULL list, wanted 0 to 1073741824");
   assert_null(rules);
   tsr_spec_release(spec);
 }

@@ -62,11 +62,11 @@ static void bad_rules_are_named(void **state) {
       {"[[\"a\",[],3]]", TSR_CAUSE_JSON_KIND,
        "rule 0: its place: wanted an object with file and line, found 3"},
       {"[[\"a\",[],{\"together\":\"x\"}]]", TSR_CAUSE_BAD_ARGUMENT,
-       "rule 0: a group wants a name and an axis"},
+       "rule 0: a group needs a name and an axis"},
       {"[[\"a\",[],{\"over\":3}]]", TSR_CAUSE_JSON_KIND, "rule 0: "},
       {"[[\"a\",[],{\"line\":-1}]]", TSR_CAUSE_BAD_ARGUMENT, "rule 0: line -1"},
       {"[[\"a\\u0000\",[]]]", TSR_CAUSE_SYNTAX, "rule 0: a pattern with a zero byte"},
-      {"[[\"a\",\"x{\"]]", TSR_CAUSE_SYNTAX, "rule 0: a { without its }"},
+      {"[[\"a\",\"x{\"]]", TSR_CAUSE_SYNTAX, "rule 0: a { without a }"},
       {"[[\"*\",[]]]", TSR_CAUSE_BAD_REGEX, "rule 0: pattern: column 1: nothing to repeat"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {

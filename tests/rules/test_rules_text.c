@@ -89,9 +89,9 @@ static void bad_lines_are_named(void **state) {
       {"together a over tp fsdp", TSR_CAUSE_SYNTAX,
        "f:1:1: wanted \"together NAME over AXIS\", as in together attention over tp"},
       {"together a/b over tp", TSR_CAUSE_BAD_ARGUMENT,
-       "f:1:1: the group \"a/b\" is no word of letters, digits, _, - and ."},
+       "f:1:1: group name \"a/b\" may only have letters, digits, _, - and ."},
       {"together a over \"\"", TSR_CAUSE_BAD_ARGUMENT,
-       "f:1:1: a group wants a name and an axis, as in attention over tp"},
+       "f:1:1: a group needs a name and an axis, as in attention over tp"},
       {"together a over tp\nx -> tp\ntogether b over tp", TSR_CAUSE_SYNTAX,
        "f:3:1: the group of line 1 has no end yet"},
       {"x -> tp\ntogether a over tp", TSR_CAUSE_SYNTAX, "f:2:10: the group has no end"},
@@ -186,9 +186,9 @@ static void neighbouring_groups_are_printed_apart(void **state) {
   tsr_rules_release(rules);
   rules = NULL;
   assert_fails(tsr_rules_create(&half, 1, &rules), BAD_ARGUMENT,
-               "rule 0: a group wants a name and an axis, as in attention over tp");
+               "rule 0: a group needs a name and an axis, as in attention over tp");
   assert_fails(tsr_rules_create(&arrow, 1, &rules), BAD_ARGUMENT,
-               "rule 0: the axis \"a -> b\" of a group holds an arrow");
+               "rule 0: axis \"a -> b\" of a group contains \"->\"");
   tsr_text_deinit(&text);
   tsr_spec_release(spec);
 }

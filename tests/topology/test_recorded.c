@@ -91,7 +91,7 @@ static const struct {
      "topology: platform \"npu\" is unknown, wanted cpu, gpu or tpu"},
     {"{\"platform\": \"tpu\"}", TSR_CAUSE_JSON_KIND, "topology: kind: missing, wanted a string"},
     {"{\"platform\": \"tpu\", \"kind\": \"a\\u0000b\"}", TSR_CAUSE_SYNTAX,
-     "topology: kind holds a zero byte"},
+     "topology: kind contains a zero byte"},
     {MACHINE(""), TSR_CAUSE_JSON_KIND, "topology: devices: wanted a list, found nothing"},
     {MACHINE(", \"devices\": 3"), TSR_CAUSE_JSON_KIND,
      "topology: devices: wanted a list, found number"},
