@@ -104,7 +104,7 @@ static tsr_status match(tsr_rematch *rematch, const tsr_plan *plan, const tsr_me
 tsr_status tsr_rematch_init(tsr_rematch *rematch, const tsr_plan *plan, const tsr_mesh *mesh,
                             const tsr_axis_successors *successors) {
   *rematch = (tsr_rematch){0};
-  if (!plan->rules || !tsr_rules_any_written(plan->rules)) return NULL;
+  if (!plan->rules || !tsr_rules_have_expressions(plan->rules)) return NULL;
   const tsr_status status = match(rematch, plan, mesh, successors);
   if (status) tsr_rematch_deinit(rematch);
   return status;

@@ -33,7 +33,7 @@ struct tsr_npz {
 
 // ---- reading ----
 
-static tsr_status recall_dtype(const char *note, tsr_npy *npy) {
+static tsr_status set_noted_dtype(const char *note, tsr_npy *npy) {
   tsr_dtype dtype = TSR_DTYPE_NONE;
   TSR_TRY(tsr_dtype_parse(note, &dtype));
   return tsr_npy_set_dtype(npy, dtype);
@@ -45,7 +45,7 @@ static tsr_status read_header(tsr_npz *npz, const tsr_zip_member *member, npz_ar
   const int64_t length = member->size < most ? member->size : most;
   TSR_TRY(tsr_zip_read(&npz->zip, member, bytes, length, NULL, 0));
   TSR_TRY(tsr_npy_parse(bytes, (size_t)length, &out->npy));
-  if (!out->npy.dtype && member->note) TSR_TRY(recall_dtype(member->note, &out->npy));
+  if (!out->npy.dtype && member->note) TSR_TRY(set_noted_dtype(member->note, &out->npy));
   if (out->npy.end != member->size)
     return tsr_fail(BROKEN_FILE, "its array ends at byte %lld of %lld", (long long)out->npy.end,
                     (long long)member->size);

@@ -33,11 +33,11 @@ tsr_status tsr_json_check_keys(const tsr_json *value, const char *const *keys) {
 }
 
 tsr_status tsr_json_check_schema(const tsr_json *value, const char *schema) {
-  const tsr_json *told = tsr_json_find(value, "schema");
+  const tsr_json *schema_value = tsr_json_find(value, "schema");
   const char *found = NULL;
   size_t length = 0;
-  if (tsr_json_is_string(told, schema)) return NULL;
-  TSR_TRY(tsr_json_get_string(told, "schema", &found, &length));
+  if (tsr_json_is_string(schema_value, schema)) return NULL;
+  TSR_TRY(tsr_json_get_string(schema_value, "schema", &found, &length));
   return tsr_fail(UNSUPPORTED, "schema \"%.*s\" is not supported, wanted \"%s\"", (int)length,
                   found, schema);
 }

@@ -45,12 +45,14 @@ static tsr_status count_listed_slices(const tsr_topology *topology, int64_t *out
   return NULL;
 }
 
-static tsr_status count_slices(const eformer_request *asked, int64_t *out_count) {
-  int64_t count = asked->options.num_slices;
-  if (!count) TSR_TRY(count_listed_slices(asked->topology, &count));
-  const char *told =
-      count == 1 && !asked->options.num_slices ? getenv("MEGASCALE_NUM_SLICES") : NULL;
-  if (told) TSR_TRY_NOTE(tsr_python_int(told, strlen(told), &count), "MEGASCALE_NUM_SLICES");
+static tsr_status count_slices(const eformer_request *request, int64_t *out_count) {
+  int64_t count = request->options.num_slices;
+  if (!count) TSR_TRY(count_listed_slices(request->topology, &count));
+  const char *from_environment =
+      count == 1 && !request->options.num_slices ? getenv("MEGASCALE_NUM_SLICES") : NULL;
+  if (from_environment)
+    TSR_TRY_NOTE(tsr_python_int(from_environment, strlen(from_environment), &count),
+                 "MEGASCALE_NUM_SLICES");
   *out_count = count;
   return NULL;
 }
@@ -107,20 +109,20 @@ tsr_status tsr_eformer_host_mesh_shape(const int64_t *global_shape, int rank,
 }
 
 // Completes the user's sizes between granules, whose product is `granules`.
-static tsr_status complete_outer(const eformer_request *asked, int64_t granules,
+static tsr_status complete_outer(const eformer_request *request, int64_t granules,
                                  int64_t *out_outer) {
-  const int64_t *given = asked->options.dcn_mesh_dims;
+  const int64_t *given = request->options.dcn_mesh_dims;
   char text[TSR_DIMS_TEXT];
   int unknown = -1;
   int64_t product = 1;
-  tsr_dims_text(given, asked->options.dcn_mesh_dim_count, ", ", text);
-  for (int i = 0; i < asked->rank; i++) {
+  tsr_dims_text(given, request->options.dcn_mesh_dim_count, ", ", text);
+  for (int i = 0; i < request->rank; i++) {
     if (given[i] != -1) continue;
     if (unknown >= 0)
       return tsr_fail(DCN_MORE_THAN_ONE_UNKNOWN, "dcn sizes (%s) have more than one -1", text);
     unknown = i;
   }
-  for (int i = 0; i < asked->rank; i++) {
+  for (int i = 0; i < request->rank; i++) {
     if (i == unknown) continue;
     if (given[i] < 1)
       return tsr_fail(DCN_ENTRY_NOT_POSITIVE, "dcn sizes (%s): %lld, wanted 1 or more, or -1", text,
@@ -133,124 +135,127 @@ static tsr_status complete_outer(const eformer_request *asked, int64_t granules,
   if (unknown < 0 && product != granules)
     return tsr_fail(DCN_PRODUCT_WRONG, "dcn sizes (%s) make %lld, wanted %lld", text,
                     (long long)product, (long long)granules);
-  for (int i = 0; i < asked->rank; i++) out_outer[i] = i == unknown ? granules / product : given[i];
+  for (int i = 0; i < request->rank; i++)
+    out_outer[i] = i == unknown ? granules / product : given[i];
   return NULL;
 }
 
 // Slices were requested for a machine without slices. The builder reports that error, so our
 // additional checks are skipped.
-static bool is_sliceless(const eformer_request *asked) {
-  return asked->slice_count > 1 && tsr_topology_devices(asked->topology)[0].slice == TSR_NO_SLICE;
+static bool is_sliceless(const eformer_request *request) {
+  return request->slice_count > 1 &&
+         tsr_topology_devices(request->topology)[0].slice == TSR_NO_SLICE;
 }
 
 // The same, checked against the requested shape, which they must divide.
-static tsr_status given_outer(const eformer_request *asked, int64_t granules, int64_t *out_outer) {
-  if (asked->options.dcn_mesh_dim_count != asked->rank)
+static tsr_status given_outer(const eformer_request *request, int64_t granules,
+                              int64_t *out_outer) {
+  if (request->options.dcn_mesh_dim_count != request->rank)
     return tsr_fail(MESH_RANK_MISMATCH, "%d dcn sizes for %d axes",
-                    asked->options.dcn_mesh_dim_count, asked->rank);
-  TSR_TRY(complete_outer(asked, granules, out_outer));
-  for (int i = 0; i < asked->rank && !is_sliceless(asked); i++)
-    if (asked->shape[i] % out_outer[i])
+                    request->options.dcn_mesh_dim_count, request->rank);
+  TSR_TRY(complete_outer(request, granules, out_outer));
+  for (int i = 0; i < request->rank && !is_sliceless(request); i++)
+    if (request->shape[i] % out_outer[i])
       return tsr_fail(DCN_DOES_NOT_DIVIDE, "dcn size %lld does not divide the %lld of axis %d",
-                      (long long)out_outer[i], (long long)asked->shape[i], i);
+                      (long long)out_outer[i], (long long)request->shape[i], i);
   return NULL;
 }
 
 // Slices go to the first axis that they divide, unless the user chose.
-static tsr_status outer_of_slices(const eformer_request *asked, int64_t *out_outer) {
+static tsr_status outer_of_slices(const eformer_request *request, int64_t *out_outer) {
   int axis = 0;
-  while (axis < asked->rank && asked->shape[axis] % asked->slice_count) axis++;
-  if (asked->options.dcn_mesh_dims && (axis < asked->rank || !is_sliceless(asked))) {
-    tsr_status status = given_outer(asked, asked->slice_count, out_outer);
-    if (!status || axis < asked->rank) return status;
+  while (axis < request->rank && request->shape[axis] % request->slice_count) axis++;
+  if (request->options.dcn_mesh_dims && (axis < request->rank || !is_sliceless(request))) {
+    tsr_status status = given_outer(request, request->slice_count, out_outer);
+    if (!status || axis < request->rank) return status;
     tsr_status_free(status);
   }
-  if (axis == asked->rank) {
+  if (axis == request->rank) {
     char text[TSR_DIMS_TEXT];
     return tsr_fail(
         NO_AXIS_DIVISIBLE_BY_SLICES, "no axis of mesh (%s) is a multiple of %lld slices",
-        tsr_dims_text(asked->shape, asked->rank, ", ", text), (long long)asked->slice_count);
+        tsr_dims_text(request->shape, request->rank, ", ", text), (long long)request->slice_count);
   }
-  for (int i = 0; i < asked->rank; i++) out_outer[i] = i == axis ? asked->slice_count : 1;
+  for (int i = 0; i < request->rank; i++) out_outer[i] = i == axis ? request->slice_count : 1;
   return NULL;
 }
 
-static tsr_status outer_of_processes(const eformer_request *asked, int64_t *out_outer) {
-  const tsr_device *devices = tsr_topology_devices(asked->topology);
-  const int64_t hosts = tsr_topology_process_count(asked->topology);
+static tsr_status outer_of_processes(const eformer_request *request, int64_t *out_outer) {
+  const tsr_device *devices = tsr_topology_devices(request->topology);
+  const int64_t hosts = tsr_topology_process_count(request->topology);
   int64_t local = 0, inner[TSR_MAX_AXES];
-  for (int64_t i = 0; i < tsr_topology_device_count(asked->topology); i++)
+  for (int64_t i = 0; i < tsr_topology_device_count(request->topology); i++)
     local += devices[i].process == 0;
-  TSR_TRY(check_host_count(asked->shape, asked->rank, local, hosts));
-  if (asked->options.dcn_mesh_dims) return given_outer(asked, hosts, out_outer);
-  divide_by_hosts(asked->shape, asked->rank, hosts, inner);
-  for (int i = 0; i < asked->rank; i++) out_outer[i] = asked->shape[i] / inner[i];
+  TSR_TRY(check_host_count(request->shape, request->rank, local, hosts));
+  if (request->options.dcn_mesh_dims) return given_outer(request, hosts, out_outer);
+  divide_by_hosts(request->shape, request->rank, hosts, inner);
+  for (int i = 0; i < request->rank; i++) out_outer[i] = request->shape[i] / inner[i];
   return NULL;
 }
 
 // ---- building ----
 
-static tsr_status build_hybrid(const eformer_request *asked, bool process_is_granule,
+static tsr_status build_hybrid(const eformer_request *request, bool process_is_granule,
                                tsr_device_array *out_array) {
   const tsr_jax_mesh_options options = {
       .size = sizeof options,
-      .allow_split_physical_axes = !asked->options.forbid_split_physical_axes,
+      .allow_split_physical_axes = !request->options.forbid_split_physical_axes,
       .process_is_granule = process_is_granule,
-      .keep_granule_order = asked->options.keep_granule_order};
+      .keep_granule_order = request->options.keep_granule_order};
   int64_t inner[TSR_MAX_AXES];
-  for (int i = 0; i < asked->rank; i++) inner[i] = asked->shape[i] / asked->outer[i];
-  return tsr_jax_create_hybrid_device_mesh(asked->topology, inner, asked->outer, asked->rank,
+  for (int i = 0; i < request->rank; i++) inner[i] = request->shape[i] / request->outer[i];
+  return tsr_jax_create_hybrid_device_mesh(request->topology, inner, request->outer, request->rank,
                                            &options, out_array);
 }
 
-static tsr_status build_plain(const eformer_request *asked, tsr_device_array *out_array) {
+static tsr_status build_plain(const eformer_request *request, tsr_device_array *out_array) {
   const tsr_jax_mesh_options options = {
       .size = sizeof options,
-      .allow_split_physical_axes = !asked->options.forbid_split_physical_axes};
+      .allow_split_physical_axes = !request->options.forbid_split_physical_axes};
   int64_t outer[TSR_MAX_AXES];
-  if (asked->options.dcn_mesh_dims) TSR_TRY(given_outer(asked, 1, outer));
-  return tsr_jax_create_device_mesh(asked->topology, asked->shape, asked->rank, &options, out_array,
-                                    NULL);
+  if (request->options.dcn_mesh_dims) TSR_TRY(given_outer(request, 1, outer));
+  return tsr_jax_create_device_mesh(request->topology, request->shape, request->rank, &options,
+                                    out_array, NULL);
 }
 
-static tsr_status build_array(eformer_request *asked, tsr_device_array *out_array) {
-  if (asked->slice_count > 1) {
-    TSR_TRY(outer_of_slices(asked, asked->outer));
-    return build_hybrid(asked, false, out_array);
+static tsr_status build_array(eformer_request *request, tsr_device_array *out_array) {
+  if (request->slice_count > 1) {
+    TSR_TRY(outer_of_slices(request, request->outer));
+    return build_hybrid(request, false, out_array);
   }
-  if (tsr_topology_process_count(asked->topology) > 1) {
-    TSR_TRY(outer_of_processes(asked, asked->outer));
-    return build_hybrid(asked, true, out_array);
+  if (tsr_topology_process_count(request->topology) > 1) {
+    TSR_TRY(outer_of_processes(request, request->outer));
+    return build_hybrid(request, true, out_array);
   }
-  return build_plain(asked, out_array);
+  return build_plain(request, out_array);
 }
 
 // Names and types of the shape; `fallback` if no types are given.
-static tsr_status make_axes(const eformer_request *asked, tsr_axis_type fallback,
+static tsr_status make_axes(const eformer_request *request, tsr_axis_type fallback,
                             tsr_axis *out_axes) {
-  const tsr_eformer_mesh_options *options = &asked->options;
-  TSR_TRY(tsr_axes_zip(options->axis_names, options->axis_name_count, asked->shape, asked->rank,
+  const tsr_eformer_mesh_options *options = &request->options;
+  TSR_TRY(tsr_axes_zip(options->axis_names, options->axis_name_count, request->shape, request->rank,
                        NULL, 0, out_axes));
-  for (int i = 0; i < asked->rank; i++)
+  for (int i = 0; i < request->rank; i++)
     out_axes[i].type = !options->axis_types            ? fallback
                        : options->axis_type_count == 1 ? options->axis_types[0]
                                                        : options->axis_types[i];
   return NULL;
 }
 
-static tsr_status create_fitted(eformer_request *asked, tsr_mesh **out_mesh) {
+static tsr_status create_fitted(eformer_request *request, tsr_mesh **out_mesh) {
   tsr_device_array array = {0};
-  TSR_TRY(build_array(asked, &array));
+  TSR_TRY(build_array(request, &array));
   tsr_axis axes[TSR_MAX_AXES];
-  tsr_status status = make_axes(asked, TSR_AXIS_AUTO, axes);
-  if (!status) status = tsr_mesh_over_array(asked->topology, &array, axes, out_mesh);
+  tsr_status status = make_axes(request, TSR_AXIS_AUTO, axes);
+  if (!status) status = tsr_mesh_over_array(request->topology, &array, axes, out_mesh);
   tsr_device_array_deinit(&array);
   return status;
 }
 
 // Fills in defaults and checks what does not depend on the machine.
-static tsr_status read_options(const tsr_eformer_mesh_options *options, eformer_request *asked) {
-  tsr_eformer_mesh_options *known = &asked->options;
+static tsr_status read_options(const tsr_eformer_mesh_options *options, eformer_request *request) {
+  tsr_eformer_mesh_options *known = &request->options;
   TSR_TRY(tsr_sized_read(tsr_eformer_mesh_options, options, known));
   if (!known->axis_dims) {
     known->axis_dims = default_dims;
@@ -265,23 +270,23 @@ static tsr_status read_options(const tsr_eformer_mesh_options *options, eformer_
       known->axis_type_count != known->axis_name_count)
     return tsr_fail(MESH_AXIS_TYPES_MISMATCH, "%d axis types for %d axis names",
                     known->axis_type_count, known->axis_name_count);
-  asked->rank = known->axis_dim_count;
-  if (asked->rank)
-    memcpy(asked->shape, known->axis_dims, sizeof *asked->shape * (size_t)asked->rank);
+  request->rank = known->axis_dim_count;
+  if (request->rank)
+    memcpy(request->shape, known->axis_dims, sizeof *request->shape * (size_t)request->rank);
   return NULL;
 }
 
 tsr_status tsr_eformer_create_mesh(const tsr_topology *topology,
                                    const tsr_eformer_mesh_options *options, tsr_mesh **out_mesh) {
-  eformer_request asked = {.topology = topology};
-  TSR_TRY(read_options(options, &asked));
-  TSR_TRY(tsr_sizes_complete(asked.shape, asked.rank, tsr_topology_device_count(topology)));
-  TSR_TRY(count_slices(&asked, &asked.slice_count));
+  eformer_request request = {.topology = topology};
+  TSR_TRY(read_options(options, &request));
+  TSR_TRY(tsr_sizes_complete(request.shape, request.rank, tsr_topology_device_count(topology)));
+  TSR_TRY(count_slices(&request, &request.slice_count));
   // jax.make_mesh handles only one slice and one process; its axes are explicit by default.
-  if (!asked.options.use_jax || asked.slice_count != 1 || asked.options.dcn_mesh_dims ||
+  if (!request.options.use_jax || request.slice_count != 1 || request.options.dcn_mesh_dims ||
       tsr_topology_process_count(topology) > 1)
-    return create_fitted(&asked, out_mesh);
+    return create_fitted(&request, out_mesh);
   tsr_axis axes[TSR_MAX_AXES];
-  TSR_TRY(make_axes(&asked, TSR_AXIS_EXPLICIT, axes));
-  return tsr_jax_make_mesh(topology, axes, asked.rank, true, out_mesh);
+  TSR_TRY(make_axes(&request, TSR_AXIS_EXPLICIT, axes));
+  return tsr_jax_make_mesh(topology, axes, request.rank, true, out_mesh);
 }

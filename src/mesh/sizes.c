@@ -19,15 +19,16 @@ typedef struct offer {
 } offer;
 
 typedef struct offers {
-  const tsr_axis *asked;
+  const tsr_axis *requested;
   int rank, count;
   offer best[MAX_OFFERS];  // nearest first
 } offers;
 
 // larger / smaller, rounded up; a requested -1 or 0 counts as 1.
-static int64_t distance(int64_t asked, int64_t size) {
-  if (asked < 1) asked = 1;
-  const int64_t high = asked > size ? asked : size, low = asked > size ? size : asked;
+static int64_t distance(int64_t requested, int64_t size) {
+  if (requested < 1) requested = 1;
+  const int64_t high = requested > size ? requested : size,
+                low = requested > size ? size : requested;
   return high / low + (high % low != 0);
 }
 
@@ -36,7 +37,7 @@ static void add_offer(offers *found, const int64_t *sizes) {
   for (int i = 0; i < found->rank; i++) {
     entry.sizes[i] = sizes[i];
     // Requested sizes may be huge; an offer that far off comes last.
-    if (__builtin_add_overflow(entry.change, distance(found->asked[i].size, sizes[i]),
+    if (__builtin_add_overflow(entry.change, distance(found->requested[i].size, sizes[i]),
                                &entry.change))
       entry.change = INT64_MAX;
   }
@@ -55,7 +56,7 @@ static void add_offer(offers *found, const int64_t *sizes) {
 static void change_two(offers *found, int a, int b, int64_t device_count) {
   int64_t sizes[TSR_MAX_AXES], product = 1;
   for (int i = 0; i < found->rank; i++) {
-    sizes[i] = found->asked[i].size;
+    sizes[i] = found->requested[i].size;
     if (i == a || i == b) continue;
     if (sizes[i] < 1 || __builtin_mul_overflow(product, sizes[i], &product)) return;
   }
@@ -74,7 +75,7 @@ static void change_two(offers *found, int a, int b, int64_t device_count) {
 
 // "; {data=4, model=2} or {data=2, model=4} would fit"
 static void add_offers(const tsr_axis *axes, int rank, int64_t device_count, tsr_text *out) {
-  offers found = {.asked = axes, .rank = rank};
+  offers found = {.requested = axes, .rank = rank};
   for (int a = 0; a < rank; a++)
     for (int b = a; b < rank; b++) change_two(&found, a, b, device_count);
   for (int i = 0; i < found.count; i++) {

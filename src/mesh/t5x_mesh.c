@@ -30,7 +30,7 @@ typedef struct t5x_machine {
   int64_t process_count, local_count;
 } t5x_machine;
 
-static t5x_machine look_at(const tsr_topology *topology) {
+static t5x_machine t5x_machine_of(const tsr_topology *topology) {
   t5x_machine seen = {.topology = topology,
                       .devices = tsr_topology_devices(topology),
                       .count = tsr_topology_device_count(topology),
@@ -60,7 +60,7 @@ static tsr_hardware_mesh bounds_of(const t5x_machine *all, int64_t index) {
 bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
                                      tsr_hardware_mesh *out_bounds) {
   if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   *out_bounds = bounds_of(&all, device);
   return true;
 }
@@ -68,7 +68,7 @@ bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t devic
 bool tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
                         tsr_hardware_mesh *out_coords) {
   if (device < 0 || device >= tsr_topology_device_count(topology)) return false;
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   *out_coords = coords_of(&all, device);
   return true;
 }
@@ -309,7 +309,7 @@ static tsr_status tile(const t5x_machine *all, const tiling *plan, const grid *p
 tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mesh *submesh,
                             int64_t local_process, bool tile_by_host_if_needed,
                             tsr_mesh **out_mesh) {
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   tiling plan;
   TSR_TRY(plan_tiling(&all, submesh, local_process, tile_by_host_if_needed, &plan));
   tsr_hardware_mesh bounds;
@@ -324,7 +324,7 @@ tsr_status tsr_t5x_get_mesh(const tsr_topology *topology, const tsr_hardware_mes
 // ---- meshes without a submesh ----
 
 tsr_status tsr_t5x_get_cpu_mesh(const tsr_topology *topology, tsr_mesh **out_mesh) {
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   const tsr_hardware_mesh dims = {2, {all.process_count, all.local_count}};
   grid places;
   TSR_TRY(make_grid(&all, &dims, &places));
@@ -346,7 +346,7 @@ static tsr_status arrange_hybrid(const tsr_topology *topology, const int64_t *in
 
 tsr_status tsr_t5x_get_gpu_mesh(const tsr_topology *topology, int64_t num_partitions,
                                 tsr_mesh **out_mesh) {
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   const int64_t local = all.local_count, hosts = all.process_count;
   if (!num_partitions) return tsr_fail(DIVISION_BY_ZERO, "0 partitions, wanted 1 or more");
   if (!local) return tsr_fail(NOT_FOUND, "process 0 drives no device of the machine");
@@ -410,7 +410,7 @@ static int generation_of(const char *kind, const tsr_hardware_mesh *bounds) {
 static tsr_status find_submesh(const tsr_topology *topology, int64_t partitions,
                                tsr_hardware_mesh *out_submesh) {
   char text[TSR_DIMS_TEXT];
-  const t5x_machine all = look_at(topology);
+  const t5x_machine all = t5x_machine_of(topology);
   const tsr_hardware_mesh bounds = bounds_of(&all, all.count - 1);
   const int generation = generation_of(tsr_topology_kind(topology), &bounds);
   for (size_t i = 0; i < sizeof default_submeshes / sizeof *default_submeshes; i++) {

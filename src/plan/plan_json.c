@@ -76,7 +76,7 @@ static void write_head(const tsr_plan *plan, tsr_json_writer *writer) {
   if (plan->rules) {
     tsr_json_write_key(writer, "rules");
     tsr_rules_to_json(plan->rules, writer);
-    if (tsr_rules_kept(plan->rules)->fact_count || tsr_rules_any_written(plan->rules)) {
+    if (tsr_rules_kept(plan->rules)->fact_count || tsr_rules_have_expressions(plan->rules)) {
       tsr_json_write_key(writer, "rules_options");
       tsr_rules_kept_to_json(plan->rules, writer);
     }

@@ -95,11 +95,11 @@ static pattern_piece piece_of_character(uint32_t c) {
 }
 
 // Only the pairs still hold: the piece may match nothing, or only looks at the text.
-static void forget_ends(pattern_piece *one) { one->first = one->last = ANY_BYTE; }
+static void clear_ends(pattern_piece *one) { one->first = one->last = ANY_BYTE; }
 
-static void forget_bytes(pattern_piece *one) {
+static void clear_bytes(pattern_piece *one) {
   one->pairs = (tsr_byte_pairs){{0}};
-  forget_ends(one);
+  clear_ends(one);
 }
 
 static void join_alternative(pattern_piece *one, const pattern_piece *other) {
@@ -254,9 +254,9 @@ static tsr_status parse_look(pattern_parser *p, const char *at, pattern_piece *o
     return tsr_regex_fail(&p->in, at, "a lookbehind must have one fixed width");
   out->width = (width){0, 0};
   if (positive)
-    forget_ends(out);
+    clear_ends(out);
   else
-    forget_bytes(out);
+    clear_bytes(out);
   return NULL;
 }
 
@@ -490,7 +490,7 @@ static tsr_status repeat_piece(pattern_parser *p, const char *at, piece_kind las
   enclose_rounds(p, item->start, max);
   tsr_regex_write_repeat(&p->in, min, max);
   item->width = repeated(item->width, min, max);
-  if (min == 0) forget_bytes(item);
+  if (min == 0) clear_bytes(item);
   return NULL;
 }
 

@@ -115,7 +115,7 @@ static tsr_status read_sum(evaluator *e, int64_t *out);
 static tsr_status read_deeper(evaluator *e, int64_t *out);
 
 // False during a syntax check.
-static bool counts(const evaluator *e) { return e->options != NULL; }
+static bool has_facts(const evaluator *e) { return e->options != NULL; }
 
 static tsr_status overflow(void) { return tsr_fail(OVERFLOW, "a value beyond 64 bits"); }
 
@@ -140,7 +140,7 @@ static tsr_status read_call(evaluator *e, const char *word, size_t length, int64
   else if (tsr_word_is(word, length, "max"))
     *out = a > b ? a : b;
   else if (tsr_word_is(word, length, "ceil_div"))
-    return counts(e) ? divide(a, b, false, out) : NULL;
+    return has_facts(e) ? divide(a, b, false, out) : NULL;
   else
     return tsr_fail(SYNTAX, "there is no function %.*s, only min, max and ceil_div", (int)length,
                     word);
@@ -182,7 +182,7 @@ static tsr_status read_product(evaluator *e, int64_t *out) {
       if (__builtin_mul_overflow(*out, right, out)) return overflow();
     } else if (tsr_cursor_take(&e->cursor, '/')) {
       TSR_TRY(read_deeper(e, &right));
-      if (counts(e)) TSR_TRY(divide(*out, right, true, out));
+      if (has_facts(e)) TSR_TRY(divide(*out, right, true, out));
     } else {
       return NULL;
     }
@@ -264,7 +264,7 @@ static tsr_status expand(const char *text, const tsr_rules_options *options, tsr
 }
 
 // Replaces every expression by 1, for specs whose numbers do not matter.
-static void expand_blindly(const char *text, tsr_text *out) {
+static void expand_to_ones(const char *text, tsr_text *out) {
   for (const char *at = text; *at;) {
     const char *end = *at == '{' ? strchr(at, '}') : NULL;
     if (end) tsr_text_add_char(out, '1');
@@ -278,7 +278,7 @@ tsr_status tsr_facts_expand(const char *text, const tsr_rules_options *options, 
   TSR_TRY(expand(text, options, out, out_missing));
   if (!*out_missing) return NULL;
   tsr_text_clear(out);
-  expand_blindly(text, out);
+  expand_to_ones(text, out);
   return tsr_text_check(out);
 }
 

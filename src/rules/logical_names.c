@@ -77,13 +77,14 @@ tsr_status tsr_logical_add_axis(const tsr_logical_names *names, int64_t index, c
 
 static tsr_status fail_mismatch(const tsr_logical_entry *found, const tsr_logical_entry *wanted,
                                 int64_t index) {
-  tsr_text there = TSR_TEXT_EMPTY, asked = TSR_TEXT_EMPTY;
+  tsr_text there = TSR_TEXT_EMPTY, expected = TSR_TEXT_EMPTY;
   tsr_entry_print(found, &there);
-  tsr_entry_print(wanted, &asked);
-  tsr_status status = tsr_fail(AXIS_NAME_MISMATCH, "axis %lld is called %s, not %s",
-                               (long long)index, tsr_text_string(&there), tsr_text_string(&asked));
+  tsr_entry_print(wanted, &expected);
+  tsr_status status =
+      tsr_fail(AXIS_NAME_MISMATCH, "axis %lld is called %s, not %s", (long long)index,
+               tsr_text_string(&there), tsr_text_string(&expected));
   tsr_text_deinit(&there);
-  tsr_text_deinit(&asked);
+  tsr_text_deinit(&expected);
   return status;
 }
 

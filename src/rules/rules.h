@@ -37,7 +37,7 @@ TSR_MUST_USE tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr
 TSR_MUST_USE tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder,
                                                const tsr_rules_options *options);
 const tsr_rules_options *tsr_rules_kept(const tsr_rules *rules);  // all zero = nothing
-bool tsr_rules_any_written(const tsr_rules *rules);               // whether a spec has expressions
+bool tsr_rules_have_expressions(const tsr_rules *rules);          // whether a spec has expressions
 // The same rules for another mesh: specs with expressions are computed for its sizes, and axes
 // renamed by pairs of old and new names.
 TSR_MUST_USE tsr_status tsr_rules_for_mesh(const tsr_rules *rules, const tsr_mesh *mesh,

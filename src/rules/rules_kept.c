@@ -61,7 +61,7 @@ tsr_status tsr_rules_builder_keep(tsr_rules_builder *builder, const tsr_rules_op
   return NULL;
 }
 
-bool tsr_rules_any_written(const tsr_rules *rules) {
+bool tsr_rules_have_expressions(const tsr_rules *rules) {
   for (int64_t i = 0; i < tsr_rules_count(rules); i++)
     if (tsr_rules_at(rules, i)->written) return true;
   return false;

@@ -125,8 +125,8 @@ static bool has_numbers(const tsr_spec_desc *desc) {
 
 // A spec with unknown facts: valid if none of its kept axes needs a number. Names and sizes of the
 // mesh do not matter here.
-static tsr_status parse_blindly(const char *text, const tsr_rules_options *options,
-                                tsr_status *missing, tsr_spec **out_spec) {
+static tsr_status parse_without_facts(const char *text, const tsr_rules_options *options,
+                                      tsr_status *missing, tsr_spec **out_spec) {
   tsr_rules_options without_mesh = *options;
   tsr_spec *whole = NULL, *kept = NULL;
   without_mesh.mesh = NULL;
@@ -144,7 +144,7 @@ static tsr_status parse_blindly(const char *text, const tsr_rules_options *optio
 
 static tsr_status parse_expanded(const char *text, const tsr_rules_options *options,
                                  tsr_status *missing, tsr_spec **out_spec) {
-  if (*missing) return parse_blindly(text, options, missing, out_spec);
+  if (*missing) return parse_without_facts(text, options, missing, out_spec);
   tsr_spec *spec = NULL;
   TSR_TRY(tsr_spec_parse(text, TSR_FORM_ANY, &spec));
   tsr_status status = tsr_rule_spec_adapt(spec, options, out_spec);
