@@ -1,8 +1,7 @@
 // Tree: the named tensors of a model, as a flat list of paths.
 //
-// A tensor has a path ("model.layers.0.mlp.up_proj.weight"), an element type and a shape, and may
-// carry logical axis names. 100,000 tensors are ordinary; nothing here holds tensor bytes.
-// Immutable once made, hence safe to share.
+// A tensor has a path ("model.layers.0.mlp.up_proj.weight"), a dtype and a shape, and may have
+// logical axis names. A tree holds no tensor data. It is immutable.
 #ifndef TESSERA_TREE_H
 #define TESSERA_TREE_H
 
@@ -16,14 +15,14 @@ TSR_BEGIN_DECLS
 
 typedef struct tsr_tree tsr_tree;  // immutable, shared by any threads
 
-// Copies everything. Paths are UTF-8 and unique ("" is one too: a tree may be a single tensor), and
-// all tensors together take less than 2^63 bytes.
+// Copies everything. Paths are UTF-8 and unique; "" is allowed, for a tree of a single tensor. All
+// tensors together take less than 2^63 bytes.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
     tsr_tree_create(const tsr_tensor *tensors, int64_t count, tsr_tree **out_tree);
-// What a user may give where a model is asked for: a safetensors file, a folder or index of Hugging
-// Face's form (headers only are read, strictly), or a JSON file: {"tensors": [{"path", "dtype",
-// "shape", "logical"?}, ...]}, or nested objects whose leaves are {"dtype", "shape", "logical"?},
-// with paths joined by "/". A plan's file is one too.
+// Opens a model: a safetensors file, a folder or index in Hugging Face's form (only headers are
+// read), or a JSON file. The JSON is {"tensors": [{"path", "dtype", "shape", "logical"?}, ...]}, or
+// nested objects whose leaves are {"dtype", "shape", "logical"?}, with paths joined by "/", or a
+// plan file.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_tree_open(const char *path, tsr_tree **out_tree);
 
 TSR_API TSR_NONNULL tsr_tree *tsr_tree_retain(const tsr_tree *tree);

@@ -44,7 +44,7 @@ static void warn_about_submesh(const tsr_partitioner_options *options, tsr_text 
     tsr_text_addf(out, ") has %d sizes, wanted 4: x, y, z and core\n", submesh->count);
   }
   if (options->num_partitions && has_submesh(options)) {
-    tsr_text_addf(out, "num_partitions (%lld) is passed over for model_parallel_submesh (",
+    tsr_text_addf(out, "num_partitions (%lld) is ignored for model_parallel_submesh (",
                   (long long)options->num_partitions);
     add_submesh(submesh, out);
     tsr_text_add(out, ")\n");
@@ -56,11 +56,11 @@ static void warn_about_ignored(const tsr_mesh *mesh, const tsr_partitioner_optio
   const char *const ici = "ici_mesh_shape", *const dcn = "dcn_mesh_shape";
   const bool has_ici = options->ici_mesh_shape, has_dcn = options->dcn_mesh_shape;
   if (has_ici != has_dcn)
-    tsr_text_addf(out, "%s is passed over without %s\n", has_ici ? ici : dcn, has_ici ? dcn : ici);
+    tsr_text_addf(out, "%s is ignored without %s\n", has_ici ? ici : dcn, has_ici ? dcn : ici);
   if (!mesh || has_slices(options) || has_submesh(options)) return;
   const int64_t model = tsr_mesh_axis_at(mesh, tsr_mesh_axis_find(mesh, "model"))->size;
   if (model != options->num_partitions)  // on CPUs
-    tsr_text_addf(out, "num_partitions (%lld) is passed over: axis model is a host's %lld CPUs\n",
+    tsr_text_addf(out, "num_partitions (%lld) is ignored: axis model is a host's %lld CPUs\n",
                   (long long)options->num_partitions, (long long)model);
 }
 

@@ -70,7 +70,7 @@ static void print_logical(const note_view *view, tsr_text *out) {
 
 static void print_logical_blocked(const note_view *view, tsr_text *out) {
   print_logical(view, out);
-  tsr_text_addf(out, " is passed over, as dimension %lld has its axis",
+  tsr_text_addf(out, " is skipped: dimension %lld already uses its axis",
                 (long long)view->note->argument);
 }
 

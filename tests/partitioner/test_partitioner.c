@@ -190,14 +190,14 @@ static void what_t5x_only_logs_can_be_read(void **state) {
   } cases[] = {
       // clang-format off
       {"cpu:2x4",      0, &two,  NULL, NULL, "model_parallel_submesh (1, 2) has 2 sizes, wanted 4: x, y, z and core\n"},
-      {"tpu-v4:2x2x1", 2, &four, NULL, NULL, "num_partitions (2) is passed over for model_parallel_submesh (1, 1, 1, 1)\n"},
+      {"tpu-v4:2x2x1", 2, &four, NULL, NULL, "num_partitions (2) is ignored for model_parallel_submesh (1, 1, 1, 1)\n"},
       {"cpu:2x4",      2, &two,  NULL, NULL, "model_parallel_submesh (1, 2) has 2 sizes, wanted 4: x, y, z and core\n"
-                                             "num_partitions (2) is passed over for model_parallel_submesh (1, 2)\n"},
-      {"cpu:2x4",      2, NULL,  NULL, NULL, "num_partitions (2) is passed over: axis model is a host's 4 CPUs\n"},
+                                             "num_partitions (2) is ignored for model_parallel_submesh (1, 2)\n"},
+      {"cpu:2x4",      2, NULL,  NULL, NULL, "num_partitions (2) is ignored: axis model is a host's 4 CPUs\n"},
       {"cpu:2x4",      4, NULL,  NULL, NULL, ""},
-      {"tpu-v4:2x2x1", 1, NULL,  ici,  NULL, "ici_mesh_shape is passed over without dcn_mesh_shape\n"},
-      {"tpu-v4:2x2x1", 1, NULL,  NULL, dcn,  "dcn_mesh_shape is passed over without ici_mesh_shape\n"},
-      {NULL,           1, NULL,  NULL, dcn,  "dcn_mesh_shape is passed over without ici_mesh_shape\n"},
+      {"tpu-v4:2x2x1", 1, NULL,  ici,  NULL, "ici_mesh_shape is ignored without dcn_mesh_shape\n"},
+      {"tpu-v4:2x2x1", 1, NULL,  NULL, dcn,  "dcn_mesh_shape is ignored without ici_mesh_shape\n"},
+      {NULL,           1, NULL,  NULL, dcn,  "dcn_mesh_shape is ignored without ici_mesh_shape\n"},
       // clang-format on
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -32,7 +32,7 @@ static const struct {
      "placed: ()\ndimension 0: axis \"x\" is not in the mesh, so it is not cut\n"
      "nothing left to cut, so the empty spec\n"},
     {"dp=2,tp=4", "_", {1, {7}}, "()", "placed: ()\n"},
-    {"dp=2,tp=4", "()", {1, {8}}, "", "left alone: the empty spec asks for nothing\n"},
+    {"dp=2,tp=4", "()", {1, {8}}, "", "left alone: the spec is empty\n"},
     {NULL, "dp", {1, {8}}, "", "left alone: there is no mesh\n"},
     {"dp=2,tp=4", "dp", {1, {0}}, "dp", "placed: dp\n"},
     {"dp=2 on 3,1", "dp", {1, {4}}, "dp", "placed: dp\n"},
@@ -88,7 +88,7 @@ static void what_lies_so_already_is_the_same_array(void **state) {
   assert_ok(tsr_mesh_enter(mesh, &scope));  // instead of an argument
   assert_ok(tsr_array_constrain(array, same, NULL, NULL, &result, &report));
   assert_ptr_equal(result, array);
-  assert_report(&report, "lay so before: dp, tp\n");
+  assert_report(&report, "already in this layout: dp, tp\n");
   tsr_array_release(result);
   assert_ok(tsr_array_constrain(array, other, NULL, NULL, &result, NULL));
   assert_lies(result, "tp, dp");
@@ -253,7 +253,7 @@ static void an_array_may_have_two_names(void **state) {
   assert_ok(tsr_array_tree_place(tree, layouts, NULL, &placed, reports));
   assert_ptr_equal(tsr_array_tree_at(placed, 0)->array, array);
   assert_lies(tsr_array_tree_at(placed, 1)->array, "_, tp");
-  assert_report(&reports[0], "lay so before: dp\n");
+  assert_report(&reports[0], "already in this layout: dp\n");
   assert_report(&reports[1], "placed: _, tp\n");
   tsr_array_tree_release(placed);
   layouts[0] = NULL;

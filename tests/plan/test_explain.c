@@ -71,7 +71,7 @@ static const struct {
      "1600 elements are fewer than the minimum of 2000, so it is not cut"},
     {{TSR_WHY_LOGICAL, 1, 2, 0, NULL}, "dimension 1: rule 2"},
     {{TSR_WHY_LOGICAL_BLOCKED, 1, 2, 0, NULL},
-     "dimension 1: rule 2 is passed over, as dimension 0 has its axis"},
+     "dimension 1: rule 2 is skipped: dimension 0 already uses its axis"},
     {{TSR_WHY_DUPLICATE_AXIS, 1, -1, 0, "tp"},
      "dimension 1: axis \"tp\" is used before, so it is dropped here"},
     {{TSR_WHY_CUT_TO_RANK, -1, -1, 3, NULL},
@@ -126,8 +126,8 @@ static void logical_rules_are_quoted(void **state) {
                    "  bytes   512 per device, 4096 in all\n"
                    "because\n"
                    "  dimension 0: rule 0 (my.logical:1) embed -> data+model\n"
-                   "  dimension 1: rule 1 (my.logical:2) heads -> model is passed over, as "
-                   "dimension 0 has its axis\n"
+                   "  dimension 1: rule 1 (my.logical:2) heads -> model is skipped: "
+                   "dimension 0 already uses its axis\n"
                    "  dimension 1: rule 2 (my.logical:3) heads -> _\n");
   tsr_plan_release(plan);
   tsr_logical_rules_release(rules);

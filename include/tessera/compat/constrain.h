@@ -1,14 +1,14 @@
-// Constraints: an array put where a spec, semantic or logical axes, or its own size say; what
-// with_sharding_constraint is in JAX, flax and eformer.
+// Constraints: an array distributed by a spec, semantic axes, logical axes or its size, as
+// with_sharding_constraint does in JAX, flax and eformer.
 //
 //   tsr_array *placed = NULL;
 //   tsr_place_report report = TSR_PLACE_REPORT;
 //   TSR_TRY(tsr_array_constrain(array, spec, mesh, NULL, &placed, &report));
 //
-// "Collective" is meant as in tessera/comm.h, over the comm of the array. Ranks compare its type,
-// shape and layout, what was decided about it, and the options. Arrays are never changed, but made
-// again; what already lies as asked is the same array, held once more. Where an array is left
-// alone, or its spec is corrected, a *report* says why. Whole trees: tessera/compat/placer.h.
+// "Collective" is defined in tessera/comm.h; the comm is that of the array. Ranks compare its
+// dtype, shape and layout, the decision and the options. Arrays never change: a new one is made,
+// or, if the layout is right already, the same array is retained. A *report* says why an array was
+// left alone or its spec corrected. Trees: tessera/compat/placer.h.
 #ifndef TESSERA_COMPAT_CONSTRAIN_H
 #define TESSERA_COMPAT_CONSTRAIN_H
 
@@ -31,13 +31,13 @@
 
 TSR_BEGIN_DECLS
 
-// ---- what became of an array ----
+// ---- reports ----
 
-// Id, word, what it says.
+// Id, word, text.
 #define TSR_OUTCOMES(X)                                                                   \
   X(PLACED, "placed", "placed")                                                           \
-  X(SAME, "same", "lay so before")                                                        \
-  X(EMPTY_SPEC, "empty_spec", "left alone: the empty spec asks for nothing")              \
+  X(SAME, "same", "already in this layout")                                               \
+  X(EMPTY_SPEC, "empty_spec", "left alone: the spec is empty")                            \
   X(TOO_SMALL, "too_small", "left alone: too small to be cut")                            \
   X(NO_MESH, "no_mesh", "left alone: there is no mesh")                                   \
   X(NO_NAMES, "no_names", "left alone: its dimensions have no names")                     \
@@ -53,22 +53,22 @@ typedef enum tsr_outcome { TSR_OUTCOMES(TSR_ENUMERATOR_) TSR_OUTCOME_COUNT } tsr
 typedef struct tsr_place_report {
   size_t size;  // sizeof(tsr_place_report)
   tsr_outcome outcome;
-  const tsr_spec *wanted;  // owned: before correction; NULL where none was asked for
-  const tsr_spec *spec;    // owned: as it lies now; NULL where it was left alone
+  const tsr_spec *wanted;  // owned: before correction; NULL = none was given
+  const tsr_spec *spec;    // owned: the final spec; NULL = left alone
   tsr_changes changes;     // owned: from `wanted` to `spec`
 } tsr_place_report;
 #define TSR_PLACE_REPORT TSR_SIZED(tsr_place_report)
 TSR_API void tsr_place_report_deinit(tsr_place_report *report);
-// `placed: tp, _`, or why it was not, and a line for each change.
+// `placed: tp, _`, or why not, and a line per change.
 TSR_API TSR_NONNULL void tsr_place_report_print(const tsr_place_report *report, tsr_text *out);
 
 typedef struct tsr_place_options {
   size_t size;                         // sizeof(tsr_place_options)
-  tsr_comm *comm;                      // that places leaves in host memory; NULL = they stay there
-  tsr_policy policy;                   // for sizes that do not divide; ERROR = these are not cut
+  tsr_comm *comm;                      // for leaves in host memory; NULL = they stay there
+  tsr_policy policy;                   // for sizes that do not divide; ERROR = they are not cut
   const tsr_correct_options *correct;  // how specs are corrected; NULL = defaults
-  // How arrays are moved; NULL = defaults. Of donated trees, an array that several leaves have
-  // stays as it is.
+  // How arrays are moved; NULL = defaults. In a donated tree, an array that several leaves share is
+  // not donated.
   const tsr_reshard_options *reshard;
 } tsr_place_options;
 #define TSR_PLACE_OPTIONS TSR_SIZED(tsr_place_options)
@@ -79,25 +79,25 @@ typedef struct tsr_place_options {
 // tessera/compat/jax_mesh.h). `out_report` may be NULL.
 
 // Collective. eformer's with_sharding_constraint: the spec is corrected for mesh and shape, then
-// the array is put so. The empty spec, and no mesh at all, leave it alone; `_`, and a spec that
-// correction empties, replicate it. As in JAX only Auto axes may be used
+// the array is resharded. The empty spec, or no mesh, leaves it alone; `_`, or a spec that
+// correction empties, replicates it. As in JAX only Auto axes are allowed
 // (constraint_needs_auto_axis).
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 5) tsr_status
     tsr_array_constrain(tsr_array *array, const tsr_spec *spec, const tsr_mesh *mesh,
                         const tsr_place_options *options, tsr_array **out_array,
                         tsr_place_report *out_report);
-// Collective. PartitionManager.shard and apply_logical_sharding: the spec that semantic axes and a
-// mode come to (NULL axes = the current ones, NULL registry = none). The request's shape is the
-// array's, whatever it says. Without a mesh `auto_correct` fails, its absence leaves the array
-// alone; specs are corrected in any case.
+// Collective. PartitionManager.shard and apply_logical_sharding: the spec of semantic axes and a
+// mode (NULL axes = the current ones, NULL registry = none). The request's shape is replaced by the
+// array's. Without a mesh the call fails if `auto_correct`, else the array is left alone. Specs are
+// always corrected.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4, 8) tsr_status
     tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
                              const tsr_axis_registry *registry, const tsr_axes_request *request,
                              const tsr_mesh *mesh, bool auto_correct,
                              const tsr_place_options *options, tsr_array **out_array,
                              tsr_place_report *out_report);
-// Collective. linen's with_logical_constraint (tsr_logical_constrain). Nothing is corrected: what
-// does not fit fails, unless the options' policy allows it.
+// Collective. linen's with_logical_constraint (tsr_logical_constrain). Nothing is corrected: a spec
+// that does not fit fails, unless the options' policy allows it.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 7) tsr_status
     tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names *names,
                                 const tsr_logical_rules *rules, const tsr_mesh *mesh,
@@ -111,7 +111,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 6) tsr_status
                           const tsr_logical_rules *rules, const tsr_mesh *mesh,
                           const tsr_place_options *options, tsr_array **out_array,
                           tsr_place_report *out_report);
-// Collective. auto_shard_array: constrained to its automatic spec. Too small arrays are left alone.
+// Collective. auto_shard_array: constrains to the automatic spec. Small arrays are left alone.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
     tsr_array_auto_shard(tsr_array *array, const tsr_mesh *mesh, const tsr_auto_options *how,
                          const tsr_place_options *options, tsr_array **out_array,

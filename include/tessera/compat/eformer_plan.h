@@ -1,13 +1,13 @@
-// eformer's automatic specs and its tools for plans: specs from shapes and meshes without rules,
-// plans carried over to other meshes, and what a plan means for the machine. Whole models:
-// tsr_plan_auto and tsr_plan_fit of tessera/plan.h.
+// eformer's automatic specs and tools for plans: specs from shapes without rules, plans converted
+// to other meshes, and the cost of a plan. For whole models: tsr_plan_auto and tsr_plan_fit of
+// tessera/plan.h.
 //
 //   tsr_analysis analysis = TSR_ANALYSIS;
 //   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &analysis));
 //   printf("%lld bytes on a device at most\n", (long long)analysis.device_max);
 //   tsr_analysis_deinit(&analysis);
 //
-// Everything here is deterministic: what is equal is taken in the order of its index.
+// Everything here is deterministic: equal candidates are taken by index.
 #ifndef TESSERA_COMPAT_EFORMER_PLAN_H
 #define TESSERA_COMPAT_EFORMER_PLAN_H
 
@@ -26,8 +26,8 @@ TSR_BEGIN_DECLS
 // ---- specs ----
 
 // auto_partition_spec and vrn_auto_partition_spec for one shape: dimensions, largest first, each
-// take the first name that divides them, unless one of its axes was taken before. Too small gives
-// the empty spec, all others one entry per dimension. NULL mesh: the current one. NULL options:
+// take the first name that divides them and whose axes are unused. A shape that is too small gives
+// the empty spec, others one entry per dimension. NULL mesh: the current one. NULL options:
 // defaults.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_auto_spec(const tsr_shape *shape, const tsr_mesh *mesh, const tsr_auto_options *options,
@@ -35,23 +35,23 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
 
 // ---- to another mesh ----
 
-// convert_sharding_strategy. An axis passes its role on: to the axis of the same name; else to one
-// of the same role (dp, data; fsdp, zero; tp, model; sp, seq; ep, expert; pp, stage); else to one
-// of the same size; else it shares one of its family (data or model). Where that cuts a dimension
-// in fewer shards than before, axes without a predecessor come to help, as close to the old number
-// as they get. What was not cut stays so, and sizes always divide. Notes tell each choice. Tensors
-// that go with others in the plan (docs/companions.md) do so in the new one. NULL mesh: the current
-// one. `strategy` is "preserve_balance" (NULL too); others fail with unknown_strategy.
+// convert_sharding_strategy. The successor of an axis is the axis of the same name; else one of the
+// same role (dp, data; fsdp, zero; tp, model; sp, seq; ep, expert; pp, stage); else one of the same
+// size; else it shares one of its family (data or model). If a dimension then has fewer shards than
+// before, axes that succeed none are added, to come as close to the old number as possible. Uncut
+// dimensions stay uncut, and sizes always divide. Notes record each choice. Companions
+// (docs/companions.md) stay companions. NULL mesh: the current one. `strategy` is
+// "preserve_balance" (or NULL); others fail with unknown_strategy.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_plan_convert(const tsr_plan *plan, const tsr_mesh *mesh, const char *strategy,
                      tsr_plan **out_plan);
 
-// ---- what a plan means ----
+// ---- the cost of a plan ----
 
 typedef struct tsr_axis_stats {
   const char *axis;
   int64_t tensors, bytes;  // that it cuts
-  int64_t gathered_bytes;  // that a device receives over it in a step, if the axis is fsdp-like
+  int64_t gathered_bytes;  // received by a device over it in a step, if the axis is fsdp-like
 } tsr_axis_stats;
 typedef struct tsr_spec_stats {
   const tsr_spec *spec;
@@ -63,22 +63,22 @@ typedef struct tsr_analysis {
   int64_t sharded_tensors, sharded_elements, sharded_bytes;  // cut in more than one shard
   int64_t device_min, device_max;                            // bytes on a device, padding too
   double device_mean;
-  double balance;          // device_mean / device_max; 1 = even, and when there is nothing
-  double replication;      // bytes on all devices / bytes of the model; 1 when there is nothing
-  double wasted_bytes;     // on all devices beyond one copy of the model: copies and padding
-  int64_t gathered_bytes;  // that a device receives per step over fsdp-like axes
-  double gather_seconds;   // of that by the link model; 0 without a topology
+  double balance;          // device_mean / device_max; 1 = even or empty
+  double replication;      // bytes on all devices / bytes of the model; 1 if empty
+  double wasted_bytes;     // replicas and padding on all devices
+  int64_t gathered_bytes;  // received by a device per step over fsdp-like axes
+  double gather_seconds;   // for them, by the link model; 0 without a topology
   int axis_count;
   int64_t spec_count;
   tsr_axis_stats *axes;   // owned, in mesh order
   tsr_spec_stats *specs;  // owned, most bytes first
-  const tsr_plan *plan;   // owned: what the names and specs belong to
+  const tsr_plan *plan;   // retained: owns the names and specs
 } tsr_analysis;
 #define TSR_ANALYSIS TSR_SIZED(tsr_analysis)
 // analyze_sharding_strategy, and ShardingAnalyzer.estimate_memory_usage (bytes and device_max),
-// every field exact. `fsdp_axes` are those whose shards are gathered for use, once per step, the
-// outermost first; NULL = those called fsdp, zero, dp or data. Devices are looked at one by one
-// only where shards differ in size, once for each such spec, shape and type. Fails without a mesh.
+// all exact. `fsdp_axes` are the axes whose shards are gathered once per step, outermost first;
+// NULL = those named fsdp, zero, dp or data. Devices are counted one by one only where shards
+// differ in size. Fails without a mesh.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, int fsdp_axis_count,
                      tsr_analysis *out_analysis);

@@ -8,11 +8,10 @@
 //   TSR_TRY(tsr_placer_shard(placer, parameters, &placed, NULL));
 //   TSR_TRY(tsr_placer_gather(placer, placed, &back));
 //
-// "Collective" is meant as in tessera/comm.h, over the comm of the first array, or, of a tree
-// without arrays, over that of the options; without either, the call is not collective. Ranks
-// compare paths, kinds, types, shapes and layouts of leaves in their order, what was decided about
-// each, and the options. Rules as text are placed in one call: tsr_array_tree_put of
-// tessera/place.h.
+// "Collective" is defined in tessera/comm.h. The comm is that of the first array or, without
+// arrays, of the options; without either, the call is not collective. Ranks compare the order,
+// paths, kinds, dtypes, shapes and layouts of leaves, the decisions and the options.
+// tsr_array_tree_put of tessera/place.h places by rules as text in one call.
 #ifndef TESSERA_COMPAT_PLACER_H
 #define TESSERA_COMPAT_PLACER_H
 
@@ -24,22 +23,22 @@
 
 TSR_BEGIN_DECLS
 
-// Knows how the leaf of each path is to lie. Immutable, hence safe to share.
+// A spec for the leaf of each path. Immutable, shared by any threads.
 typedef struct tsr_placer tsr_placer;
 
-// By the final specs and policies of a plan, on its mesh (or the current one). Copies the options
-// and what they point to; retains the comm.
+// From the final specs and policies of a plan, on its mesh (or the current one). Copies the options
+// deeply; retains the comm.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3) tsr_status
     tsr_placer_create(const tsr_plan *plan, const tsr_place_options *options,
                       tsr_placer **out_placer);
 TSR_API TSR_NONNULL tsr_placer *tsr_placer_retain(const tsr_placer *placer);
 TSR_API void tsr_placer_release(const tsr_placer *placer);  // NULL is fine
 
-// Collective. Puts every leaf of a tree where its path's spec says, corrected for its size, in one
-// round. Unlike a constraint, the empty spec replicates, and tensors in host memory are cut as
-// well, by the options' comm or that of the first array; without one it fails. So does a path
-// without a spec (tree_mismatch); specs without a leaf do not matter. Shapes are left alone.
-// `out_reports` may be NULL, and has a place for each leaf; the size of the first is that of all.
+// Collective. Distributes every leaf of a tree by the spec of its path, corrected for its size, in
+// one round. Unlike a constraint, the empty spec replicates. Tensors in host memory are cut too, on
+// the options' comm or that of the first array; without one the call fails. A path without a spec
+// fails (tree_mismatch); specs without a leaf are ignored. Shapes are left alone. `out_reports` may
+// be NULL, else has one report per leaf; the size of the first applies to all.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
     tsr_placer_shard(const tsr_placer *placer, const tsr_array_tree *tree,
                      tsr_array_tree **out_tree, tsr_place_report *out_reports);

@@ -1,4 +1,4 @@
-// Plans of specs that the caller has chosen: for planners that have their own ways to find them.
+// Plans from specs that the caller has chosen.
 #ifndef TESSERA_ENGINE_PLAN_H
 #define TESSERA_ENGINE_PLAN_H
 
@@ -11,8 +11,8 @@
 
 TSR_BEGIN_DECLS
 
-// One spec per tensor, in the order of the tree, corrected for the mesh (NULL: as they are). A spec
-// that is NULL does not cut.
+// One spec per tensor, in the order of the tree, corrected for the mesh (NULL: uncorrected). A NULL
+// spec does not cut.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
     tsr_plan_from_specs(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_spec *const *specs,
                         tsr_plan **out_plan);
