@@ -153,28 +153,16 @@ static tsr_status add_kinds(analysis_job *job) {
 
 // ---- devices ----
 
-static void sum_devices(tsr_analysis *out, const int64_t *bytes, int64_t count) {
-  double total = 0;
-  out->device_min = out->device_max = bytes[0];
-  for (int64_t i = 0; i < count; i++) {
-    if (bytes[i] < out->device_min) out->device_min = bytes[i];
-    if (bytes[i] > out->device_max) out->device_max = bytes[i];
-    total += (double)bytes[i];
-  }
-  out->device_mean = total / (double)count;
-  out->balance = out->device_max ? out->device_mean / (double)out->device_max : 1;
-  out->replication = out->bytes ? total / (double)out->bytes : 1;
-  out->wasted_bytes = total - (double)out->bytes;
-}
-
-static tsr_status add_devices(analysis_job *job) {
-  const int64_t count = tsr_mesh_device_count(job->plan->mesh);
-  int64_t *bytes = malloc(sizeof *bytes * (size_t)count);
-  if (!bytes) return tsr_fail(NO_MEMORY, "bytes on %lld devices", (long long)count);
-  const tsr_status status = tsr_plan_device_bytes(job->plan, bytes);
-  if (!status) sum_devices(job->out, bytes, count);
-  free(bytes);
-  return status;
+static tsr_status add_devices(const tsr_plan *plan, tsr_analysis *out) {
+  tsr_device_load load;
+  TSR_TRY(tsr_plan_device_load(plan, &load));
+  out->device_min = load.min;
+  out->device_max = load.max;
+  out->device_mean = load.total / (double)tsr_mesh_device_count(plan->mesh);
+  out->balance = load.max ? out->device_mean / (double)load.max : 1;
+  out->replication = out->bytes ? load.total / (double)out->bytes : 1;
+  out->wasted_bytes = load.total - (double)out->bytes;
+  return NULL;
 }
 
 // ---- all of it ----
@@ -226,7 +214,7 @@ static tsr_status analyze(analysis_job *job, const char *const *fsdp_axes, int f
   job->out->bytes = tsr_tree_bytes(job->plan->tree);
   TSR_TRY(add_kinds(job));
   TSR_TRY(sort_specs(job->out));
-  return add_devices(job);
+  return add_devices(job->plan, job->out);
 }
 
 tsr_status tsr_plan_analyze(const tsr_plan *plan, const char *const *fsdp_axes, int fsdp_axis_count,

@@ -96,3 +96,19 @@ tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes) {
   free(work.bytes);
   return status;
 }
+
+tsr_status tsr_plan_device_load(const tsr_plan *plan, tsr_device_load *out_load) {
+  const int64_t count = plan->mesh ? tsr_mesh_device_count(plan->mesh) : 1;
+  int64_t *bytes = malloc(sizeof *bytes * (size_t)count);
+  if (!bytes) return tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)count);
+  const tsr_status status = tsr_plan_device_bytes(plan, bytes);
+  tsr_device_load load = {.min = INT64_MAX};
+  for (int64_t i = 0; i < count && !status; i++) {
+    if (bytes[i] < load.min) load.min = bytes[i];
+    if (bytes[i] > load.max) load.max = bytes[i];
+    load.total += (double)bytes[i];
+  }
+  free(bytes);
+  if (!status) *out_load = load;
+  return status;
+}

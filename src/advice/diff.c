@@ -2,10 +2,10 @@
 // are counted once for each such triple.
 #include <stdlib.h>
 
+#include "advice/memory_fit.h"
 #include "base/arithmetic.h"
 #include "base/grow.h"
 #include "base/sized.h"
-#include "element/dtype_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/tree.h"
@@ -67,13 +67,6 @@ static tsr_status find_moved(diff_job *work, int64_t before, int64_t after, int6
   return NULL;
 }
 
-static int64_t bytes_of(tsr_dtype dtype, int64_t elements) {
-  int64_t bytes = INT64_MAX;
-  const tsr_status status = tsr_dtype_bytes(dtype, elements, &bytes);
-  tsr_status_free(status);
-  return bytes;
-}
-
 // A tensor of another dtype or shape: every device needs its whole new shard.
 static tsr_status all_elements(const diff_job *work, int64_t after, int64_t *out_elements) {
   tsr_layout *layout = NULL;
@@ -106,8 +99,8 @@ static tsr_status compare(diff_job *work, int64_t before, int64_t after) {
     return NULL;
   }
   work->diff.changed++;
-  return add(
-      work, (tsr_plan_change){TSR_DIFF_CHANGED, before, after, bytes_of(new.tensor->dtype, moved)});
+  return add(work, (tsr_plan_change){TSR_DIFF_CHANGED, before, after,
+                                     tsr_elements_bytes(new.tensor->dtype, moved)});
 }
 
 static tsr_status compare_all(diff_job *work) {

@@ -28,7 +28,7 @@ static const double MOST_COPIES = 1e6;
 // ---- shared with fit_each.c ----
 
 int64_t tsr_elements_bytes(tsr_dtype dtype, int64_t elements) {
-  int64_t bytes = 0;
+  int64_t bytes = INT64_MAX;
   tsr_status_free(tsr_dtype_bytes(dtype, elements, &bytes));
   return bytes;
 }

@@ -5,7 +5,7 @@
 #include "advice/choice.h"
 #include "plan/plan.h"
 
-// Bytes of a number of elements that cannot overflow.
+// Bytes of a number of elements; INT64_MAX where that overflows.
 int64_t tsr_elements_bytes(tsr_dtype dtype, int64_t elements);
 // The number of shards of a choice.
 int64_t tsr_choice_split(const tsr_choice *choice, const tsr_mesh *mesh);

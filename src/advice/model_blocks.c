@@ -13,23 +13,41 @@
 
 // ---- names ----
 
+typedef enum block_kind { ATTENTION, FEED_FORWARD } block_kind;
+
+// A tensor's place in its block.
+typedef struct block_member {
+  block_kind kind;
+  size_t block;  // the length of the path up to the tensor's own module
+  int dim;       // that the block is cut along, over its heads or inner size
+  bool heads;    // made of whole heads along it
+} block_member;
+
 // Modules of PyTorch's Linear, whose weights are (out, in): those at the start of a block are cut
 // by outputs, those at its end by inputs.
 static const struct {
   const char *name;
-  tsr_model_block_kind kind;
+  block_kind kind;
   int dim;
   bool heads;
 } modules[] = {
-    {"q_proj", TSR_BLOCK_ATTENTION, 0, true},   {"k_proj", TSR_BLOCK_ATTENTION, 0, true},
-    {"v_proj", TSR_BLOCK_ATTENTION, 0, true},   {"o_proj", TSR_BLOCK_ATTENTION, 1, true},
-    {"out_proj", TSR_BLOCK_ATTENTION, 1, true}, {"qkv_proj", TSR_BLOCK_ATTENTION, 0, false},
-    {"query", TSR_BLOCK_ATTENTION, 0, true},    {"key", TSR_BLOCK_ATTENTION, 0, true},
-    {"value", TSR_BLOCK_ATTENTION, 0, true},    {"q", TSR_BLOCK_ATTENTION, 0, true},
-    {"k", TSR_BLOCK_ATTENTION, 0, true},        {"v", TSR_BLOCK_ATTENTION, 0, true},
-    {"o", TSR_BLOCK_ATTENTION, 1, true},        {"gate_proj", TSR_BLOCK_MLP, 0, false},
-    {"up_proj", TSR_BLOCK_MLP, 0, false},       {"gate_up_proj", TSR_BLOCK_MLP, 0, false},
-    {"down_proj", TSR_BLOCK_MLP, 1, false},
+    {"q_proj", ATTENTION, 0, true},
+    {"k_proj", ATTENTION, 0, true},
+    {"v_proj", ATTENTION, 0, true},
+    {"o_proj", ATTENTION, 1, true},
+    {"out_proj", ATTENTION, 1, true},
+    {"qkv_proj", ATTENTION, 0, false},
+    {"query", ATTENTION, 0, true},
+    {"key", ATTENTION, 0, true},
+    {"value", ATTENTION, 0, true},
+    {"q", ATTENTION, 0, true},
+    {"k", ATTENTION, 0, true},
+    {"v", ATTENTION, 0, true},
+    {"o", ATTENTION, 1, true},
+    {"gate_proj", FEED_FORWARD, 0, false},
+    {"up_proj", FEED_FORWARD, 0, false},
+    {"gate_up_proj", FEED_FORWARD, 0, false},
+    {"down_proj", FEED_FORWARD, 1, false},
 };
 
 // Vision and audio models inside others have sizes of their own.
@@ -50,7 +68,9 @@ static size_t word_before(const char *path, size_t end) {
   return end;
 }
 
-bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_member *out) {
+// False for other names, and for tensors of towers (vision, audio), which have heads of other
+// sizes.
+static bool find_member(const tsr_tensor *tensor, block_member *out) {
   const char *path = tensor->path;
   const size_t length = strlen(path), own = word_before(path, length);
   const bool weight = !strcmp(path + own, "weight") && tensor->rank == 2;
@@ -61,8 +81,8 @@ bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_membe
     if (strlen(modules[i].name) != word || memcmp(modules[i].name, path + module, word) != 0)
       continue;
     if (bias && modules[i].dim) return false;  // added after the sum over ranks
-    if (modules[i].kind == TSR_BLOCK_ATTENTION && !is_in_attention(path, module)) return false;
-    *out = (tsr_model_block_member){modules[i].kind, module, modules[i].dim, modules[i].heads};
+    if (modules[i].kind == ATTENTION && !is_in_attention(path, module)) return false;
+    *out = (block_member){modules[i].kind, module, modules[i].dim, modules[i].heads};
     return !is_in_tower(path);
   }
   return false;
@@ -70,10 +90,10 @@ bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_membe
 
 // ---- cuts ----
 
-static tsr_status find_block(tsr_model_blocks *blocks, const char *path,
-                             const tsr_model_block_member *member, int64_t *out_block) {
+static tsr_status find_block(tsr_model_blocks *blocks, const char *path, const block_member *member,
+                             int64_t *out_block) {
   tsr_text_clear(&blocks->key);
-  tsr_text_add_char(&blocks->key, member->kind == TSR_BLOCK_MLP ? 'm' : 'a');
+  tsr_text_add_char(&blocks->key, member->kind == FEED_FORWARD ? 'm' : 'a');
   tsr_text_add_bytes(&blocks->key, path, member->block);
   TSR_TRY(tsr_text_check(&blocks->key));
   *out_block = tsr_name_index_find(&blocks->names, tsr_text_string(&blocks->key));
@@ -97,10 +117,10 @@ static tsr_status add_block(tsr_model_blocks *blocks, int64_t *out_block) {
 
 static tsr_status add_row(tsr_model_blocks *blocks, int64_t row) {
   tsr_plan_row found;
-  tsr_model_block_member member;
+  block_member member;
   int64_t block = -1;
   tsr_plan_row_read(blocks->plan, row, &found);
-  if (!tsr_model_block_member_find(found.tensor, &member)) return NULL;
+  if (!find_member(found.tensor, &member)) return NULL;
   TSR_TRY(find_block(blocks, found.tensor->path, &member, &block));
   if (block < 0) TSR_TRY(add_block(blocks, &block));
   for (int a = 0; a < blocks->axis_count; a++) {
@@ -115,10 +135,10 @@ static tsr_status add_row(tsr_model_blocks *blocks, int64_t row) {
 tsr_status tsr_model_blocks_find_apart(tsr_model_blocks *blocks, int64_t row, const char **out_axis,
                                        int64_t *out_row) {
   const tsr_tensor *tensor = tsr_tree_at(blocks->plan->tree, row);
-  tsr_model_block_member member;
+  block_member member;
   int64_t block = -1;
   *out_axis = NULL;
-  if (!blocks->axis_count || !tsr_model_block_member_find(tensor, &member)) return NULL;
+  if (!blocks->axis_count || !find_member(tensor, &member)) return NULL;
   TSR_TRY(find_block(blocks, tensor->path, &member, &block));
   for (int a = 0; block >= 0 && a < blocks->axis_count && !*out_axis; a++) {
     const tsr_model_block_cut *cut = &blocks->cuts[block * blocks->axis_count + a];
@@ -163,10 +183,10 @@ static bool is_made_of_heads(const tsr_model_blocks *blocks, int64_t size) {
 tsr_status tsr_model_blocks_find_split(tsr_model_blocks *blocks, int64_t row, int64_t *out_piece,
                                        int *out_dim) {
   const tsr_tensor *tensor = tsr_tree_at(blocks->plan->tree, row);
-  tsr_model_block_member member;
+  block_member member;
   *out_piece = 0;
   if (!blocks->head_dim || !blocks->plan->mesh) return NULL;
-  if (!tsr_model_block_member_find(tensor, &member) || !member.heads) return NULL;
+  if (!find_member(tensor, &member) || !member.heads) return NULL;
   if (!is_made_of_heads(blocks, tensor->dims[member.dim])) return NULL;
   const tsr_stored_row *stored = &blocks->plan->rows[row];
   const uint64_t key =

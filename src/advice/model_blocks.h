@@ -5,20 +5,6 @@
 
 #include "plan/plan.h"
 
-typedef enum tsr_model_block_kind { TSR_BLOCK_ATTENTION, TSR_BLOCK_MLP } tsr_model_block_kind;
-
-// A tensor's place in its block.
-typedef struct tsr_model_block_member {
-  tsr_model_block_kind kind;
-  size_t block;  // the length of the path up to the tensor's own module
-  int dim;       // that the block is cut along, over its heads or inner size
-  bool heads;    // made of whole heads along it
-} tsr_model_block_member;
-
-// False for other names, and for tensors of towers (vision, audio), which have heads of other
-// sizes.
-bool tsr_model_block_member_find(const tsr_tensor *tensor, tsr_model_block_member *out);
-
 // The cuts of all blocks over the axes that split a block (tp, model, ...).
 typedef struct tsr_model_block_cut {
   int64_t cut, whole;  // the first row that is cut over the axis, and that is not; -1 = none

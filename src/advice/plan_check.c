@@ -171,12 +171,9 @@ static tsr_status check_spec(check_job *work, const tsr_plan_row *row) {
 
 // Whether a row is cut with others of its group, however small it is.
 static bool is_grouped(const tsr_plan *plan, const tsr_plan_row *row) {
-  for (int64_t i = 0; plan->rules && i < row->note_count; i++) {
-    if (row->notes[i].why != TSR_WHY_RULE) continue;
-    const tsr_rule *rule = tsr_rules_at(plan->rules, row->notes[i].rule);
-    if (rule && rule->together) return true;
-  }
-  return false;
+  const int64_t index = tsr_plan_row_rule(row);
+  const tsr_rule *rule = plan->rules && index >= 0 ? tsr_rules_at(plan->rules, index) : NULL;
+  return rule && rule->together;
 }
 
 static tsr_status check_row(check_job *work, int64_t index) {
@@ -242,20 +239,12 @@ static tsr_status check_limit(check_job *work, int64_t most) {
 static tsr_status check_devices(check_job *work) {
   const int64_t devices = work->plan->mesh ? tsr_mesh_device_count(work->plan->mesh) : 1;
   if (devices > MOST_DEVICES) return check_limit(work, work->plan->bytes_per_device);
-  int64_t *bytes = malloc(sizeof *bytes * (size_t)devices);
-  if (!bytes) return tsr_fail(NO_MEMORY, "bytes of %lld devices", (long long)devices);
-  tsr_status status = tsr_plan_device_bytes(work->plan, bytes);
-  double sum = 0;
-  int64_t most = 0;
-  for (int64_t i = 0; i < devices && !status; i++) {
-    sum += (double)bytes[i];
-    most = bytes[i] > most ? bytes[i] : most;
-  }
-  free(bytes);
-  const double mean = sum / (double)devices;
-  if (!status && mean < work->options.balance_limit * (double)most)
-    status = add_whole(work, TSR_FINDING_IMBALANCE, most, (int64_t)mean);
-  return status ? status : check_limit(work, most);
+  tsr_device_load load;
+  TSR_TRY(tsr_plan_device_load(work->plan, &load));
+  const double mean = load.total / (double)devices;
+  if (mean < work->options.balance_limit * (double)load.max)
+    TSR_TRY(add_whole(work, TSR_FINDING_IMBALANCE, load.max, (int64_t)mean));
+  return check_limit(work, load.max);
 }
 
 static tsr_status read_options(const tsr_check_options *options, check_job *work) {

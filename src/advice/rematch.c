@@ -8,12 +8,9 @@
 
 // The rule that decided a row; -1 = none, or the tensor was too small.
 static int64_t rule_of(const tsr_plan_row *row) {
-  int64_t rule = -1;
-  for (int64_t i = 0; i < row->note_count; i++) {
+  for (int64_t i = 0; i < row->note_count; i++)
     if (row->notes[i].why == TSR_WHY_SMALL) return -1;
-    if (row->notes[i].why == TSR_WHY_RULE) rule = row->notes[i].rule;
-  }
-  return rule;
+  return tsr_plan_row_rule(row);
 }
 
 bool tsr_rematch_has(const tsr_rematch *rematch, const tsr_plan_row *row) {

@@ -14,22 +14,15 @@ static void print_rule(const tsr_rules *rules, int64_t index, tsr_text *out) {
   tsr_text_add_char(out, '\n');
 }
 
-// The rule whose note the row has; -1 if no rule matched.
-static int64_t matched_rule(const tsr_plan_row *row) {
-  for (int64_t i = 0; i < row->note_count; i++)
-    if (row->notes[i].why == TSR_WHY_RULE) return row->notes[i].rule;
-  return -1;
-}
-
 // False for scalars and for plans without rules.
 static bool tried_rules(const tsr_plan_row *row) {
-  for (int64_t i = 0; i < row->note_count; i++)
-    if (row->notes[i].why == TSR_WHY_RULE || row->notes[i].why == TSR_WHY_NO_RULE) return true;
-  return false;
+  bool tried = tsr_plan_row_rule(row) >= 0;
+  for (int64_t i = 0; i < row->note_count; i++) tried |= row->notes[i].why == TSR_WHY_NO_RULE;
+  return tried;
 }
 
 static tsr_status explain_rules(const tsr_rules *rules, const tsr_plan_row *row, tsr_text *out) {
-  const int64_t matched = matched_rule(row), count = tsr_rules_count(rules);
+  const int64_t matched = tsr_plan_row_rule(row), count = tsr_rules_count(rules);
   const int64_t tried = matched < 0 ? count : matched;
   if (tried) tsr_text_add(out, matched < 0 ? "tried, no match\n" : "tried first, no match\n");
   for (int i = 0; i < tried; i++) print_rule(rules, i, out);

@@ -95,6 +95,12 @@ bool tsr_plan_row_read(const tsr_plan *plan, int64_t index, tsr_plan_row *out_ro
   return true;
 }
 
+int64_t tsr_plan_row_rule(const tsr_plan_row *row) {
+  for (int64_t i = 0; i < row->note_count; i++)
+    if (row->notes[i].why == TSR_WHY_RULE) return row->notes[i].rule;
+  return -1;
+}
+
 tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row) {
   if (tsr_plan_row_read(plan, index, out_row)) return NULL;
   return tsr_fail(INDEX_OUT_OF_RANGE, "tensor %lld of a plan for %lld", (long long)index,

@@ -121,6 +121,8 @@ TSR_MUST_USE tsr_status tsr_plan_builder_end(tsr_plan_builder *builder, tsr_stat
 // Whether the plan was made with companions.
 bool tsr_plan_has_companions(const tsr_plan *plan);
 
+// The rule that a row matched; -1 = none.
+int64_t tsr_plan_row_rule(const tsr_plan_row *row);
 // The row, or index_out_of_range.
 TSR_MUST_USE tsr_status tsr_plan_need(const tsr_plan *plan, int64_t index, tsr_plan_row *out_row);
 

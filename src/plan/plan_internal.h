@@ -27,6 +27,12 @@ const tsr_rules *tsr_plan_rules(const tsr_plan *plan);
 const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);
 // The bytes at each mesh position, padding included: tsr_mesh_device_count of them.
 TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
+// Their minimum, maximum and sum.
+typedef struct tsr_device_load {
+  int64_t min, max;
+  double total;
+} tsr_device_load;
+TSR_MUST_USE tsr_status tsr_plan_device_load(const tsr_plan *plan, tsr_device_load *out_load);
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
 int64_t tsr_plan_spec_count(const tsr_plan *plan);
 const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec);
