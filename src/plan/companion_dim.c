@@ -1,8 +1,7 @@
 // One dimension of a companion: the ratio of its elements to the weight's, and the weight's cut
 // counted in the companion's elements.
-#include "plan/companion_dim.h"
-
 #include "base/arithmetic.h"
+#include "plan/companions.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
-#include "plan/companion_dim.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/spec_entry.h"

@@ -2,6 +2,9 @@
 #ifndef TESSERA_PLAN_COMPANIONS_H
 #define TESSERA_PLAN_COMPANIONS_H
 
+#include "base/arena.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/spec.h"
 #include "tessera/tree.h"
 
 typedef enum tsr_companion_kind {
@@ -43,5 +46,18 @@ int64_t tsr_companion_find_beside(const tsr_tree *tree, const char *path, size_t
 // The name of the parameter of a state whose parameter is not in the tree: the path before the
 // state's word. The word must come last.
 bool tsr_companion_parameter(const tsr_tree *tree, int64_t index, char *out_path, size_t size);
+
+// One dimension of a companion beside that of its weight.
+typedef struct tsr_companion_dim {
+  const tsr_tensor *scale, *weight;
+  int dim, of;         // of the companion, and of the weight; -1 = none
+  int64_t unit, step;  // `unit` elements of the weight go with `step` of the companion
+  tsr_arena *arena;
+} tsr_companion_dim;
+
+// Turns the weight's cut in that dimension, `inout_dim`, into the companion's: the same in other
+// units, in the arena's memory. Sets unit and step. A cut through a block fails (bad_cut).
+TSR_MUST_USE tsr_status tsr_companion_dim_cut(tsr_companion_dim *b, const tsr_sharding_dim *bound,
+                                              tsr_spec_dim *inout_dim);
 
 #endif
