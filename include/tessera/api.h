@@ -1,8 +1,7 @@
-// The marks every public declaration carries: what is exported, and what the compiler should check.
+// The marks of public declarations: what is exported, and what the compiler checks.
 //
-// Integers: ids of devices and processes, positions, indices, counts and sizes are int64_t; `int`
-// is a dimension or a rank, a mesh axis, or a rank or worker of a comm, and what is counted by
-// these.
+// Integers: ids of devices and processes, positions, indices, counts and sizes are int64_t. `int`
+// is for dimensions, ranks of tensors, mesh axes, and ranks and workers of a comm.
 #ifndef TESSERA_API_H
 #define TESSERA_API_H
 
@@ -14,14 +13,14 @@
 #define TSR_END_DECLS
 #endif
 
-// The library is built with hidden visibility: only what is marked TSR_API can be linked against.
+// The library is built with hidden visibility; only TSR_API functions can be linked.
 #define TSR_API __attribute__((visibility("default")))
 #define TSR_MUST_USE __attribute__((warn_unused_result))
 #define TSR_NEVER_NULL __attribute__((returns_nonnull))
 #define TSR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 // Arguments that must not be NULL: all pointers (TSR_NONNULL), or those at these positions, counted
-// from 1. The marks are for callers: the library is compiled without them (TSR_BUILDING), since the
-// compiler would else take its own checks of arguments for dead code.
+// from 1. The marks are for callers. The library is compiled without them (TSR_BUILDING), or the
+// compiler would remove its checks of arguments as dead code.
 #ifdef TSR_BUILDING
 #define TSR_NONNULL
 #define TSR_NONNULL_AT(...)
@@ -32,19 +31,19 @@
 
 // ---- structs ----
 //
-// A public struct is *fixed* or *sized*. Fixed ones are small values and elements of arrays, and
-// never change. Sized ones open with `size_t size` and may grow at their end; each has a macro of
-// its own name that initialises it, and that can be assigned:
+// A public struct is *fixed* or *sized*. Fixed structs are small values and elements of arrays, and
+// never change. Sized structs begin with `size_t size` and may grow at their end. A macro of the
+// same name initialises them:
 //
 //   tsr_reshard_options options = TSR_RESHARD_OPTIONS;
 //   options.donate = true;
 //
-// Zero is the default of every field, and where options may be NULL, that means all defaults. A
-// library takes the shorter struct of a program that was built with older headers, and the longer
-// one of newer headers as long as the fields it does not know are zero; otherwise it fails with
-// bad_argument. A sized struct that the library fills is initialised by the caller in the same way,
-// and filled as far as the caller knows it; in an array of them, the size of the first is that of
-// all. What the library keeps and gives by `const` pointer may grow without any of this.
+// Zero is the default of every field, and NULL options mean all defaults. The library accepts the
+// shorter struct of older headers, and the longer one of newer headers if the fields it does not
+// know are zero; otherwise it fails with bad_argument. The caller also initialises sized structs
+// that the library fills; it fills the fields that the caller's headers have. In an array of them,
+// the size of the first counts for all. Structs that the library owns and gives by `const` pointer
+// may grow freely.
 //
 // (In C the macro is a compound literal; for objects with static storage write `{.size =
 // sizeof(tsr_reshard_options)}`.)

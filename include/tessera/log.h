@@ -1,5 +1,5 @@
-// Log: what the library has to say beside its results. It says nothing unless it is asked to: the
-// corrections of specs, with LOG_SHARDING_MOVE (tessera/spec.h).
+// Log: messages beside results. The library logs nothing by default; with LOG_SHARDING_MOVE it logs
+// the corrections of specs (tessera/engine/sharding.h).
 #ifndef TESSERA_LOG_H
 #define TESSERA_LOG_H
 
@@ -7,12 +7,12 @@
 
 TSR_BEGIN_DECLS
 
-// Takes one line of a log, without its end.
+// Receives one line, without its newline.
 typedef void tsr_log_fn(void *context, const char *line);
 
-// Where the lines of the whole process go from now on; NULL = to stderr, as at the beginning. From
-// any thread. Lines come one at a time, from the threads that have something to say; when this
-// returns, the function before is not running, unless it is the caller, and is not called again.
+// Sets the receiver of all lines of the process; NULL = stderr, the default. Any thread may call
+// this. Lines arrive one at a time, from the threads that log. When this returns, the previous
+// receiver is not running, unless it is the caller, and is not called again.
 TSR_API void tsr_log_set(tsr_log_fn *log, void *context);
 
 TSR_END_DECLS

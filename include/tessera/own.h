@@ -1,4 +1,4 @@
-// Owned handles in C: given back at the end of their block, on every way out of it.
+// Owned handles in C: released at the end of their block, on every way out.
 //
 //   static tsr_status run(void) {
 //     TSR_OWN(mesh, mesh);        // tsr_mesh *mesh = NULL, released at the end of run
@@ -10,10 +10,9 @@
 //   }
 //   int main(void) { return tsr_status_exit(run()); }
 //
-// The first word is the type without its tsr_, the second the name of the variable. The variable
-// that was declared last goes first. To hand a handle on, set the variable to NULL:
-// `*out_mesh = mesh; mesh = NULL;`. A variable is filled once: a second handle would take the place
-// of the first, which nobody then gives back.
+// The first word is the type without tsr_, the second the variable. The variable declared last is
+// released first. To hand a handle on, set the variable to NULL: `*out_mesh = mesh; mesh = NULL;`.
+// Fill a variable once: a second handle would overwrite the first, which would leak.
 //
 // By the cleanup attribute of gcc and clang. In C++ tessera.hpp has classes for the same.
 #ifndef TESSERA_OWN_H
@@ -21,8 +20,8 @@
 
 #ifndef __cplusplus
 
-// The handles: type, the verb that gives one back, what that takes. Types are only named here, so
-// that this header needs no other; the header of a type is needed to use it.
+// The handles: type, the verb that releases one, its argument. Types are only named here, so this
+// header needs no other; to use a type, include its header.
 #define TSR_OWNED_HANDLES(X)                         \
   X(array, release, tsr_array)                       \
   X(array_tree, release, const tsr_array_tree)       \
@@ -56,8 +55,8 @@
   X(tree, release, const tsr_tree)                   \
   X(verification, destroy, tsr_verification)
 
-// The structs that own memory, each with its tsr_..._deinit. All zero is empty; one that opens with
-// its size is given that before it is filled: `report = TSR_PLACE_REPORT`.
+// The structs that own memory, each with its tsr_..._deinit. All zero is empty. Initialise a sized
+// struct before it is filled: `report = TSR_PLACE_REPORT`.
 #define TSR_OWNED_VALUES(X) \
   X(analysis)               \
   X(changes)                \
@@ -73,9 +72,8 @@
 #define TSR_OWN(type, name) \
   __attribute__((cleanup(tsr_give_back_##type))) tsr_owned_##type name = {0}
 
-// What the tables make of a row: the type of the variable, and the function that ends it. The
-// functions of other headers are called by their names in the library, so that they are declared
-// only there.
+// Each row makes the type of the variable and its cleanup function. These call functions of other
+// headers by their names in the library, so that they are declared only there.
 #define TSR_OWN_TEXT_OF_(name) #name
 #define TSR_OWN_TEXT_(name) TSR_OWN_TEXT_OF_(name)
 #define TSR_OWN_CALLED_(function) __asm__(TSR_OWN_TEXT_(__USER_LABEL_PREFIX__) #function)

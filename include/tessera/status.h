@@ -1,9 +1,10 @@
 // Failure: NULL is success, anything else explains itself.
 //
-// Every function that can fail returns a tsr_status. A failure carries a *cause* (one entry of
+// Every function that can fail returns a tsr_status. A failure has a *cause* (one entry of
 // causes.def, for programs), a *code* (the kind of failure, for exit codes) and a *message* (for
-// people: the thing, the value found, what would have been right), to which callers add notes that
-// say where it happened.
+// people: the thing, the value found, the value expected). Callers add notes that say where it
+// happened. A failure in a text has further lines: the line of the text, and a caret below the
+// place.
 //
 //   tsr_mesh *mesh = NULL;
 //   tsr_status status = tsr_mesh_parse("data=4,model=2", NULL, &mesh);
@@ -72,7 +73,8 @@ typedef enum tsr_cause {
 
 typedef struct tsr_failure *tsr_status;
 
-// What is wrong, with the notes added on the way up; "" for NULL. Valid until the status is freed.
+// The message with its notes, and for texts the line and a caret, after newlines; "" for NULL.
+// Valid until the status is freed.
 TSR_API const char *tsr_status_text(tsr_status status);
 TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_CODE_OK for NULL
 TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NULL

@@ -1,9 +1,9 @@
-// A text that grows: what every printer in the library writes to.
+// A growing text, which every printer of the library writes to.
 //
-// A text is a struct in the caller's memory, all zero while empty. Printers add to it. Running out
-// of memory is remembered, not reported by each call: print freely, then look at `failed` once.
+// A text is a struct in the caller's memory, all zero while empty. Printers add to it. It remembers
+// that memory ran out: print freely, then check `failed` once.
 //
-//   TSR_OWN(text, text);  // given back at the end of the block: tessera/own.h
+//   TSR_OWN(text, text);  // released at the end of the block: tessera/own.h
 //   tsr_mesh_print(mesh, &text);
 //   if (!text.failed) puts(tsr_text_string(&text));
 #ifndef TESSERA_TEXT_H
@@ -18,7 +18,7 @@
 TSR_BEGIN_DECLS
 
 typedef struct tsr_text {
-  char *data;  // always ends with '\0' once anything was added; NULL while empty
+  char *data;  // ends with '\0' after the first addition; NULL while empty
   size_t length, capacity;
   bool failed;  // memory ran out; later additions are dropped
 } tsr_text;
@@ -29,7 +29,7 @@ typedef struct tsr_text {
 // The text so far, never NULL.
 TSR_API TSR_NONNULL const char *tsr_text_string(const tsr_text *text);
 TSR_API TSR_NONNULL void tsr_text_clear(tsr_text *text);  // empty again, memory kept
-TSR_API void tsr_text_deinit(tsr_text *text);             // empty again, memory given back
+TSR_API void tsr_text_deinit(tsr_text *text);             // empty again, memory freed
 
 TSR_END_DECLS
 

@@ -1,4 +1,4 @@
-// Memory that is given back all at once: temporaries of a call, or the nodes of a document.
+// Memory that is freed all at once: temporaries of a call, or the nodes of a document.
 #ifndef TESSERA_BASE_ARENA_H
 #define TESSERA_BASE_ARENA_H
 
@@ -13,15 +13,15 @@ typedef struct tsr_arena {
 #define TSR_ARENA_EMPTY \
   { NULL, 0, 0 }
 
-// NULL when memory is out. Memory is aligned for any type; `tsr_arena_zeros` clears it and checks
+// NULL without memory. Memory is aligned for any type; `tsr_arena_zeros` clears it and checks
 // count * size for overflow.
 void *tsr_arena_alloc(tsr_arena *arena, size_t bytes);
 void *tsr_arena_zeros(tsr_arena *arena, size_t count, size_t size);
 char *tsr_arena_copy(tsr_arena *arena, const char *bytes, size_t length);  // adds '\0'
 void tsr_arena_deinit(tsr_arena *arena);                                   // empty again
 
-// Room for one more element at the end of a list of `count`, which lives in the arena and doubles:
-// the list, or a copy with more room; NULL without memory, with the list as it was.
+// A list of `count` elements in the arena with room for one more: the list itself, or a copy of
+// twice the size. NULL without memory; the list is unchanged then.
 void *tsr_arena_grow(tsr_arena *arena, void *list, int64_t count, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-// A buffer that nobody holds goes into one of the pool's bins, four per power of two, by the size
+// A released buffer goes into one of the pool's bins, four per power of two, by the size
 // of its block. A request looks through the few newest of its own bin and the next: a block at most
 // half as large again is worth more with its pages than a fresh one that fits exactly. All idle
 // buffers also stand in one line by age, from whose end they are given back to where they are from.

@@ -1,4 +1,4 @@
-// Doubles as decimal text, whatever the locale: read with correct rounding, written in the fewest
+// Doubles as decimal text, in any locale: read with correct rounding, written in the fewest
 // digits that read back as the same double.
 #ifndef TESSERA_BASE_DECIMAL_H
 #define TESSERA_BASE_DECIMAL_H

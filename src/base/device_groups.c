@@ -1,4 +1,4 @@
-
+// Groups of devices own one block, their members. Meshes make them and comms use them.
 #include <stdlib.h>
 
 #include "tessera/engine/groups.h"

@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 
-// Room for one more element of `size` bytes after `count` of them; gives the list's new place, or
-// NULL when memory is out, with the list as it was.
+// Makes room for one more element of `size` bytes after `count`. Gives the list, which may have
+// moved; NULL without memory, and the list is unchanged then.
 static inline void *tsr_grow(void *list, int64_t count, int64_t *capacity, size_t size) {
   if (count < *capacity) return list;
   const int64_t wanted = *capacity ? 2 * *capacity : 16;

@@ -1,4 +1,4 @@
-// Hashes of lists, hashes as text, and message digests as the integers Python makes of them. Hashing itself is in
+// Hashes of lists, hashes as text, and message digests as Python's integers. Hashing itself is in
 // tessera/engine/hash.h.
 #ifndef TESSERA_BASE_HASH_INTERNAL_H
 #define TESSERA_BASE_HASH_INTERNAL_H
@@ -12,7 +12,7 @@
 #include "tessera/text.h"
 
 #define TSR_HASH128_EMPTY ((tsr_hash128){0, 0})
-// The hash of the list that `hash` is of, with these bytes added. Keeps all 128 bits.
+// The hash of a list after these bytes are added to it. Keeps all 128 bits.
 tsr_hash128 tsr_hash128_add(tsr_hash128 hash, const void *bytes, size_t length);
 // The same for a text. NULL differs from "".
 tsr_hash128 tsr_hash128_add_text(tsr_hash128 hash, const char *text);

@@ -1,3 +1,5 @@
+// System calls repeated until they are complete. EINTR and short transfers are normal; a transfer
+// of no bytes is the end of the file. Every failure names the path and the byte.
 #include "base/io.h"
 
 #include <errno.h>
@@ -104,8 +106,8 @@ static int advance(struct iovec **parts, int count, size_t done) {
   return count;
 }
 
-tsr_status tsr_io_read_parts(int fd, const char *path, struct iovec *parts, int count,
-                             int64_t offset) {
+tsr_status tsr_io_read_vector(int fd, const char *path, struct iovec *parts, int count,
+                              int64_t offset) {
   count = advance(&parts, count, 0);
   while (count > 0) {
     const int now = count < MOST_PARTS ? count : MOST_PARTS;
@@ -121,8 +123,8 @@ tsr_status tsr_io_read_parts(int fd, const char *path, struct iovec *parts, int 
   return NULL;
 }
 
-tsr_status tsr_io_write_parts(int fd, const char *path, struct iovec *parts, int count,
-                              int64_t offset) {
+tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *parts, int count,
+                               int64_t offset) {
   count = advance(&parts, count, 0);
   while (count > 0) {
     const int now = count < MOST_PARTS ? count : MOST_PARTS;
@@ -141,7 +143,7 @@ tsr_status tsr_io_read(int fd, const char *path, void *bytes, int64_t length, in
   for (int64_t done = 0; done < length;) {
     const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
     struct iovec part = {(char *)bytes + done, (size_t)now};
-    TSR_TRY(tsr_io_read_parts(fd, path, &part, 1, offset + done));
+    TSR_TRY(tsr_io_read_vector(fd, path, &part, 1, offset + done));
     done += now;
   }
   return NULL;
@@ -152,7 +154,7 @@ tsr_status tsr_io_write(int fd, const char *path, const void *bytes, int64_t len
   for (int64_t done = 0; done < length;) {
     const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
     struct iovec part = {(char *)(uintptr_t)bytes + done, (size_t)now};
-    TSR_TRY(tsr_io_write_parts(fd, path, &part, 1, offset + done));
+    TSR_TRY(tsr_io_write_vector(fd, path, &part, 1, offset + done));
     done += now;
   }
   return NULL;

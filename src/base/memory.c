@@ -1,3 +1,4 @@
+// Huge pages are requested for whole pages inside a block only, and a refusal changes nothing.
 #include "base/memory.h"
 
 #include <stdint.h>

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-// Asks for huge pages in a block that is about to be filled. Touching fresh small pages is the
-// largest cost of filling them, several times that of the stores; small blocks are left alone.
+// Requests huge pages for a block before it is filled. Touching fresh small pages costs several
+// times as much as the stores. Small blocks are not changed.
 void tsr_memory_prefer_huge(void *block, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-// Where a name stands in a list: an open-addressed table over the names' hashes. Names are borrowed
-// and must outlive the index.
+// Finds the position of a name in a list: an open-addressed table over the names' hashes. Names are
+// borrowed and must outlive the index.
 #ifndef TESSERA_BASE_NAME_INDEX_H
 #define TESSERA_BASE_NAME_INDEX_H
 

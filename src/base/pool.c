@@ -1,6 +1,6 @@
 // One word, `state`, says whether a run is open, which one it is, and how many helpers are in it. A
 // helper joins by adding one while the run is open; the caller closes the run when no task is left
-// and then waits for those inside. So nobody waits for helpers that are still asleep, and a helper
+// and then waits for those inside. So a run never waits for sleeping helpers, and a helper
 // that wakes too late finds the door shut and goes back to sleep.
 //
 // Tasks are claimed one by one in rising order. Hence, when one fails, all lower ones were claimed

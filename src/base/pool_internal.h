@@ -1,4 +1,4 @@
-// How many workers there are and should be; the pool is in tessera/engine/pool.h.
+// Numbers of workers. The pool is in tessera/engine/pool.h.
 #ifndef TESSERA_BASE_POOL_INTERNAL_H
 #define TESSERA_BASE_POOL_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// What other rooms and the tests use of tessera/checkpoint/progress.h beside what is public.
+// Reporting progress (tessera/checkpoint/progress.h).
 #ifndef TESSERA_BASE_PROGRESS_INTERNAL_H
 #define TESSERA_BASE_PROGRESS_INTERNAL_H
 
@@ -13,13 +13,13 @@
 // One owner: the thread that starts the job also finishes it. Others may add.
 typedef struct tsr_progress tsr_progress;
 
-// Starts a job that reports to `fn` (which may be NULL) at most every `interval` seconds, and at
-// the end. Reports are made from within tsr_progress_add and tsr_progress_finish when the thread
-// that called this one calls them, so that a receiver needs no locks.
+// Starts a job that reports to `fn` (may be NULL) at most every `interval` seconds, and at the end.
+// Only the thread that called this function reports, inside tsr_progress_add and
+// tsr_progress_finish, so a receiver needs no locks.
 TSR_MUST_USE tsr_status tsr_progress_create(const char *job, const char *unit, int64_t total,
                                             double interval, tsr_progress_fn *fn, void *context,
                                             tsr_progress **out_progress);
-// Adds work done, from any thread. False once the receiver asked to stop. NULL progress: true.
+// Adds finished work, from any thread. False after the receiver asked to stop. NULL progress: true.
 bool tsr_progress_add(tsr_progress *progress, int64_t amount);
 // The last report, then destroys it; NULL is fine.
 void tsr_progress_finish(tsr_progress *progress);

@@ -1,3 +1,4 @@
+// One table of escapes serves both directions, so that quoting and reading cannot disagree.
 #include "base/quote.h"
 
 #include <string.h>

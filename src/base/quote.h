@@ -1,13 +1,11 @@
-// Names in double quotes, the same in every notation of ours: \" \\ \n \t \r and \xHH stand for
-// what would end the name or break the line.
+// Names in double quotes, as in all our notations, with the escapes \" \\ \n \t \r and \xHH.
 #ifndef TESSERA_BASE_QUOTE_H
 #define TESSERA_BASE_QUOTE_H
 
 #include "tessera/text.h"
 
 void tsr_quote(const char *name, tsr_text *out);
-// The byte that the escape at `at` (its backslash) stands for, and where it ends; NULL when there
-// is no such escape.
+// Reads the escape whose backslash is at `at`. Gives its end, or NULL if there is no such escape.
 const char *tsr_unescape(const char *at, char *out_byte);
 
 #endif

@@ -1,3 +1,4 @@
+// Checks of arguments that many functions share, so that all of them fail in the same words.
 #include "base/room.h"
 
 tsr_status tsr_room_check(const void *room, int64_t bytes, int64_t needed) {

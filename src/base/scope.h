@@ -7,7 +7,7 @@
 #include "tessera/compat/scope.h"
 #include "tessera/status.h"
 
-// What a scope holds; each kind has its own innermost value.
+// The kind of value in a scope; each kind has its own innermost value.
 typedef enum tsr_scope_kind {
   TSR_SCOPE_MESH,
   TSR_SCOPE_RULES,
@@ -16,17 +16,17 @@ typedef enum tsr_scope_kind {
   TSR_SCOPE_KIND_COUNT
 } tsr_scope_kind;
 
-// Enters a scope that holds `value` (already retained for it) and calls `release` when left. A NULL
-// value hides those outside; `release` is not called for it. When entering fails, the caller still
-// owns `value`; so with tsr_scope_set.
+// Enters a scope that owns one reference to `value` and calls `release` when it is left. A NULL
+// value hides outer ones and is not released. On failure the caller still owns `value`, as with
+// tsr_scope_set.
 TSR_MUST_USE tsr_status tsr_scope_enter(tsr_scope_kind kind, void *value, void (*release)(void *),
                                         tsr_scope *out_scope);
 // The innermost value of `kind` on this thread, borrowed; NULL if there is none.
 void *tsr_scope_current(tsr_scope_kind kind);
-// Replaces the innermost value of `kind` until its scope is left (a `set` inside a scope is undone
-// at its exit); without such a scope the value lasts, below all scopes, until the thread ends.
+// Replaces the innermost value of `kind` until its scope is left. Without such a scope the value
+// lasts until the thread ends.
 TSR_MUST_USE tsr_status tsr_scope_set(tsr_scope_kind kind, void *value, void (*release)(void *));
-// How many scopes this thread is in; leaving that number leaves every scope entered since.
+// The number of scopes of this thread. Leaving that number leaves all scopes entered since.
 tsr_scope tsr_scope_mark(void);
 
 #endif

@@ -1,3 +1,5 @@
+// Sized structs are copied by their leading `size` bytes. A caller with newer headers may pass more
+// bytes than the library knows; these must be zero, since their meaning is unknown.
 #include "base/sized.h"
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // Sized structs: those that open with `size_t size`, so that they can grow (tessera/api.h).
 //
-// A field that is added later begins at the old sizeof, never in the padding before it: callers of
-// the old struct may have left anything there.
+// A new field begins at the old sizeof, never in the padding before it, whose bytes old callers do
+// not set.
 #ifndef TESSERA_BASE_SIZED_H
 #define TESSERA_BASE_SIZED_H
 
@@ -10,9 +10,9 @@
 
 #include "tessera/status.h"
 
-// Copies the caller's struct to the library's own form of it: NULL is all zero, a shorter one is
-// followed by zeros, a longer one must end in zeros. `out->size` becomes sizeof(type). No byte
-// after the caller's struct is read. `type` is the struct's name, as messages have it.
+// Copies the caller's struct to the library's own version. NULL is all zero, a shorter struct is
+// filled up with zeros, a longer one must end in zeros. `out->size` becomes sizeof(type). No byte
+// after the caller's struct is read. `type` is the struct's name in messages.
 #define tsr_sized_read(type, given, out) \
   tsr_sized_read_as(#type, sizeof(type), 1 ? (given) : (const type *)NULL, 1 ? (out) : (type *)NULL)
 TSR_MUST_USE tsr_status tsr_sized_read_as(const char *name, size_t known, const void *given,
@@ -23,15 +23,14 @@ TSR_MUST_USE tsr_status tsr_sized_read_as(const char *name, size_t known, const 
   tsr_sized_check_as(#type, sizeof(type), 1 ? (out) : (const type *)NULL)
 TSR_MUST_USE tsr_status tsr_sized_check_as(const char *name, size_t known, const void *given);
 
-// Whether the fields that a struct had from the first can be read although it was refused: it was
-// zeroed, or has a field set that only newer headers know. Collectives find their comm there, to
-// fail on all ranks.
+// Whether the original fields of a refused struct can be read: it was zeroed, or has a field set
+// that only newer headers have. Collectives find their comm there, to fail on all ranks.
 #define tsr_sized_legible(type, given) \
   tsr_sized_legible_as(sizeof(type), 1 ? (given) : (const type *)NULL)
 bool tsr_sized_legible_as(size_t known, const void *given);
 
-// Fills a struct that was checked, as far as the caller knows it. What only the caller knows stays
-// as its initialiser made it, and so does the size. NULL is left alone.
+// Fills the fields of a checked struct that the caller's headers have. Fields that only newer
+// headers have, and the size, keep their values. NULL does nothing.
 #define tsr_sized_fill(type, value, out) \
   tsr_sized_fill_as(sizeof(type), 1 ? (value) : (const type *)NULL, 1 ? (out) : (type *)NULL)
 void tsr_sized_fill_as(size_t known, const void *value, void *out);

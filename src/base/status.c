@@ -49,7 +49,7 @@ static char *format_text(const char *format, va_list args) {
   char *text = length < 0 ? NULL : malloc((size_t)length + 1);
   if (text) vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
-  // Messages quote files that nobody vouches for, and are read on terminals.
+  // Messages quote untrusted files and are read on terminals.
   if (text) tsr_make_plain(text, (size_t)length);
   return text;
 }
@@ -81,7 +81,7 @@ tsr_status tsr_note(tsr_status status, const char *format, ...) {
   va_start(args, format);
   char *note = format_text(format, args);
   va_end(args);
-  // Without memory for the note, the message alone still tells what is wrong.
+  // Without memory for the note, the message is still useful.
   if (!note) return status;
   const size_t note_length = strlen(note), text_length = strlen(status->text);
   char *text = realloc(note, note_length + 2 + text_length + 1);

@@ -10,8 +10,8 @@
 
 typedef struct tsr_suggestion {
   const char *word;
-  const char *best;  // NULL while nothing is near enough
-  size_t distance;   // of `best`; before, one more than is near enough
+  const char *best;  // NULL = nothing is near enough
+  size_t distance;   // of `best`; without one, the first that is too far
 } tsr_suggestion;
 
 tsr_suggestion tsr_suggestion_for(const char *word);

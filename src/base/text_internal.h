@@ -1,5 +1,5 @@
-// Writing to a text (tessera/text.h): additions remember running out of memory, and tsr_text_check
-// or tsr_text_take reports it once.
+// Writing to a text (tessera/text.h). A text remembers that memory ran out; tsr_text_check or
+// tsr_text_take reports it once.
 #ifndef TESSERA_BASE_TEXT_INTERNAL_H
 #define TESSERA_BASE_TEXT_INTERNAL_H
 
@@ -18,14 +18,14 @@ void tsr_text_add_char(tsr_text *text, char c);
 void tsr_text_add_int(tsr_text *text, int64_t value);
 TSR_PRINTF(2, 3) void tsr_text_addf(tsr_text *text, const char *format, ...);
 
-// Fails with no_memory where an addition did.
+// Fails with no_memory if an addition did.
 TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 
-// Replaces what a terminal would obey or could not show by '?': control characters but for tabs and
-// ends of lines, those that turn the direction of text, and bytes that are no UTF-8. Names in files
-// that nobody vouches for may hold any of them.
+// Replaces by '?' what a terminal would obey or cannot show: control characters except tabs and
+// newlines, characters that change the direction of text, and bytes that are not UTF-8. Names in
+// untrusted files may hold any of them.
 void tsr_make_plain(char *bytes, size_t length);
 
 static inline bool tsr_ends_with(const char *text, const char *end) {

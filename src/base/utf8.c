@@ -1,9 +1,10 @@
+// UTF-8 checked by the ranges of its first two bytes (Unicode, table 3-7).
 #include "base/utf8.h"
 
 #include <string.h>
 
-// The second byte's range tells overlong forms, surrogates and too large characters apart; the
-// others are 80 to BF always.
+// The range of the second byte excludes overlong forms, surrogates and characters above U+10FFFF.
+// The other bytes are always 80 to BF.
 static bool second_fits(unsigned char first, unsigned char second) {
   switch (first) {
     case 0xe0:

@@ -8,9 +8,8 @@
 
 // Bytes of the character that starts at `bytes`, 1 to 4; 0 if they are not a whole character.
 size_t tsr_utf8_length(const char *bytes, size_t left);
-// Whether terminals obey this character rather than show it, of as many bytes as its length:
-// control characters, those beyond ASCII too, and what turns the direction of the text that
-// follows.
+// Whether terminals obey this character of `length` bytes: a control character, also beyond ASCII,
+// or one that changes the direction of text.
 bool tsr_utf8_is_control(const char *bytes, size_t length);
 bool tsr_utf8_is_valid(const char *text);
 // Writes a character, which must not be a surrogate, and returns its 1 to 4 bytes.

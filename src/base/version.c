@@ -1,3 +1,4 @@
+// The version of the library itself, which may differ from that of the headers.
 #include "tessera/api.h"
 
 const char *tsr_version(void) { return TSR_VERSION; }

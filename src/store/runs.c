@@ -35,8 +35,8 @@ static tsr_status read_bytes(const tsr_runs *runs, int fd, const char *path, voi
 
 static tsr_status move(tsr_runs *runs, int fd, const char *path) {
   if (runs->mode == TSR_RUNS_WRITE)
-    return tsr_io_write_parts(fd, path, runs->items, runs->count, runs->offset);
-  if (!runs->packed) return tsr_io_read_parts(fd, path, runs->items, runs->count, runs->offset);
+    return tsr_io_write_vector(fd, path, runs->items, runs->count, runs->offset);
+  if (!runs->packed) return tsr_io_read_vector(fd, path, runs->items, runs->count, runs->offset);
   for (int i = 0; i < runs->count; i++) {
     const struct iovec *run = &runs->items[i];
     TSR_TRY(read_bytes(runs, fd, path, run->iov_base, (int64_t)run->iov_len, runs->offsets[i]));

@@ -24,11 +24,11 @@ static void what_is_written_in_parts_is_read_whole(void **state) {
   make_path(path);
   assert_ok(tsr_io_create(path, &fd));
   struct iovec parts[] = {{(char[]){"abc"}, 3}, {NULL, 0}, {(char[]){"defgh"}, 5}};
-  assert_ok(tsr_io_write_parts(fd, path, parts, 3, 2));
+  assert_ok(tsr_io_write_vector(fd, path, parts, 3, 2));
   assert_ok(tsr_io_read(fd, path, read, 8, 2));
   assert_string_equal(read, "abcdefgh");
   struct iovec places[] = {{read + 4, 4}, {read, 4}};
-  assert_ok(tsr_io_read_parts(fd, path, places, 2, 2));
+  assert_ok(tsr_io_read_vector(fd, path, places, 2, 2));
   assert_string_equal(read, "efghabcd");
   assert_ok(tsr_io_close(fd, path));
   unlink(path);

@@ -1,5 +1,5 @@
-// Progress: reports of long jobs, and the way to cancel them. The options of loads, saves,
-// transforms and checks take a function that receives the reports.
+// Progress of long jobs, and how to stop them. The options of loads, saves, transforms and checks
+// take a function that receives reports.
 //
 //   tsr_load_options options = TSR_LOAD_OPTIONS;
 //   options.progress = tsr_progress_bar;
@@ -17,16 +17,16 @@ TSR_BEGIN_DECLS
 typedef struct tsr_progress_report {
   const char *job;      // "reshard"
   const char *unit;     // "B" for bytes (shown as kB, MB, ...), "tensors", ...
-  int64_t done, total;  // total 0 = not known
+  int64_t done, total;  // total 0 = unknown
   double seconds;       // since the job began
   bool finished;
 } tsr_progress_report;
 
-// Called from the thread that started the job; false cancels the job.
+// Called by the thread that started the job; returning false stops the job.
 typedef bool tsr_progress_fn(void *context, const tsr_progress_report *report);
 
-// Draws a bar with rate and time left on `context`, a FILE *, if that is a terminal. Silent for
-// jobs shorter than two seconds.
+// Draws a bar with rate and time left if `context` (a FILE *) is a terminal. Jobs shorter than two
+// seconds show nothing.
 TSR_API TSR_NONNULL bool tsr_progress_bar(void *context, const tsr_progress_report *report);
 
 TSR_END_DECLS

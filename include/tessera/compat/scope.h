@@ -1,7 +1,6 @@
-// Scopes: values in force for the current thread between enter and leave: the current mesh
-// (tsr_mesh_enter), logical rules (tsr_logical_enter) and semantic axes (tsr_axes_enter). They
-// nest, the innermost wins, and leaving one leaves all inside it too, so that an early return
-// cannot leave a stale value behind.
+// Scopes: values of the current thread between enter and leave: the current mesh (tsr_mesh_enter),
+// logical rules (tsr_logical_enter) and semantic axes (tsr_axes_enter). Scopes nest, and the
+// innermost wins. Leaving one leaves all inside it, so that an early return leaves no stale value.
 #ifndef TESSERA_COMPAT_SCOPE_H
 #define TESSERA_COMPAT_SCOPE_H
 

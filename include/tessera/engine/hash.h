@@ -9,12 +9,11 @@
 
 TSR_BEGIN_DECLS
 
-// XXH3 of the bytes, which may be NULL where `length` is 0. Stable across machines and versions;
-// not against adversaries.
+// XXH3 of the bytes, which may be NULL if `length` is 0. Not safe against adversaries.
 TSR_API uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed);
 
-// A hash of 128 bits, such as tell two tensors apart (tsr_checkpoint_hash of
-// tessera/checkpoint/open.h). Written as 32 hexadecimal digits, highest first.
+// A hash of 128 bits, for example of a tensor (tsr_checkpoint_hash of tessera/checkpoint/open.h).
+// Written as 32 hexadecimal digits, highest first.
 typedef struct tsr_hash128 {
   uint64_t low, high;
 } tsr_hash128;

@@ -1,5 +1,5 @@
-// Workers: a persistent pool of threads that share out numbered tasks. For those who write engines
-// (tsr_comm_pool gives a comm's workers) and for programs that want the same for their own loops.
+// Workers: a persistent pool of threads that runs numbered tasks. For engines (tsr_comm_pool gives
+// a comm's workers) and for loops of other programs.
 //
 //   static tsr_status one(void *context, int64_t index, int worker) { ... }
 //   TSR_TRY(tsr_pool_run(pool, count, one, &what));
@@ -24,11 +24,11 @@ TSR_API void tsr_pool_destroy(tsr_pool *pool);  // NULL is fine
 // Task `index` of a run, done by `worker` (0 = the caller's thread).
 typedef tsr_status tsr_task(void *context, int64_t index, int worker);
 
-// Runs tasks 0 .. count-1 and returns when all are done. Tasks are started in rising order; after a
-// failure no further one is started, and of several failures that of the lowest task is returned,
-// which is the same one every time. A NULL pool runs them in order here. So does a pool that is
-// busy with another run: a task may run further tasks on its own pool, and threads may share a
-// pool, without waiting for each other.
+// Runs tasks 0 .. count-1 and returns when all are done. Tasks start in rising order.
+// After a failure no further task starts; of several failures that of the lowest task is returned,
+// which is the same on every run. A NULL pool, or a pool that is busy with another run, runs the
+// tasks in order on the calling thread. So a task may run tasks on its own pool, and threads may
+// share a pool without waiting for each other.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
     tsr_pool_run(tsr_pool *pool, int64_t count, tsr_task *task, void *context);
 
