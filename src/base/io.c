@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 // The kernel takes at most 2^31 bytes or so and IOV_MAX places in a call.
-enum { MOST_BYTES = 1 << 30, MOST_PARTS = 1024 };
+enum { MOST_BYTES = 1 << 30, MOST_VECTORS = 1024 };
 
 static tsr_status failed(const char *path, const char *what) {
   const int error = errno;
@@ -91,50 +91,50 @@ tsr_status tsr_io_next_name(DIR *listing, const char *path, const char **out_nam
 
 // ---- reading and writing ----
 
-// Takes `done` bytes off the front of the parts; gives the number of parts left, moved to the front
-// of the list.
-static int advance(struct iovec **parts, int count, size_t done) {
-  while (count > 0 && done >= (*parts)->iov_len) {
-    done -= (*parts)->iov_len;
-    (*parts)++;
+// Takes `done` bytes off the front of the vectors; gives the number of vectors left, moved to the
+// front of the list.
+static int advance(struct iovec **vectors, int count, size_t done) {
+  while (count > 0 && done >= (*vectors)->iov_len) {
+    done -= (*vectors)->iov_len;
+    (*vectors)++;
     count--;
   }
   if (count > 0) {
-    (*parts)->iov_base = (char *)(*parts)->iov_base + done;
-    (*parts)->iov_len -= done;
+    (*vectors)->iov_base = (char *)(*vectors)->iov_base + done;
+    (*vectors)->iov_len -= done;
   }
   return count;
 }
 
-tsr_status tsr_io_read_vector(int fd, const char *path, struct iovec *parts, int count,
+tsr_status tsr_io_read_vector(int fd, const char *path, struct iovec *vectors, int count,
                               int64_t offset) {
-  count = advance(&parts, count, 0);
+  count = advance(&vectors, count, 0);
   while (count > 0) {
-    const int now = count < MOST_PARTS ? count : MOST_PARTS;
-    const ssize_t got = preadv(fd, parts, now, offset);
+    const int now = count < MOST_VECTORS ? count : MOST_VECTORS;
+    const ssize_t got = preadv(fd, vectors, now, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return failed(path, "read");
     if (got == 0)
       return tsr_fail(BROKEN_FILE, "%s: the file ends at byte %lld, in the middle of its data",
                       path, (long long)offset);
     offset += got;
-    count = advance(&parts, count, (size_t)got);
+    count = advance(&vectors, count, (size_t)got);
   }
   return NULL;
 }
 
-tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *parts, int count,
+tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *vectors, int count,
                                int64_t offset) {
-  count = advance(&parts, count, 0);
+  count = advance(&vectors, count, 0);
   while (count > 0) {
-    const int now = count < MOST_PARTS ? count : MOST_PARTS;
-    const ssize_t put = pwritev(fd, parts, now, offset);
+    const int now = count < MOST_VECTORS ? count : MOST_VECTORS;
+    const ssize_t put = pwritev(fd, vectors, now, offset);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return failed(path, "write");
     if (put == 0)
       return tsr_fail(IO, "%s: nothing could be written at byte %lld", path, (long long)offset);
     offset += put;
-    count = advance(&parts, count, (size_t)put);
+    count = advance(&vectors, count, (size_t)put);
   }
   return NULL;
 }

@@ -33,9 +33,9 @@ TSR_MUST_USE tsr_status tsr_io_read(int fd, const char *path, void *bytes, int64
 TSR_MUST_USE tsr_status tsr_io_write(int fd, const char *path, const void *bytes, int64_t length,
                                      int64_t offset);
 // The same with several buffers in turn. Changes the vectors.
-TSR_MUST_USE tsr_status tsr_io_read_vector(int fd, const char *path, struct iovec *parts, int count,
-                                           int64_t offset);
-TSR_MUST_USE tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *parts,
+TSR_MUST_USE tsr_status tsr_io_read_vector(int fd, const char *path, struct iovec *vectors,
+                                           int count, int64_t offset);
+TSR_MUST_USE tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *vectors,
                                             int count, int64_t offset);
 
 // Sets the size of the file and reserves its space, so that a full disk fails now and not halfway.

@@ -1,4 +1,4 @@
-// Open addressing with linear probing over 64-bit hashes. The table doubles when it is half full.
+// Open addressing with linear probing over 32-bit hashes. The table doubles when it is half full.
 #include "base/name_index.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "tessera/compat/scope.h"
 #include "tessera/status.h"
 
@@ -23,7 +24,8 @@ typedef struct scope_entry {
 
 typedef struct scope_stack {
   scope_entry *entries;
-  int depth, capacity;
+  int depth;
+  int64_t capacity;
   int innermost[TSR_SCOPE_KIND_COUNT];  // index + 1; 0 = none
   scope_value lasting[TSR_SCOPE_KIND_COUNT];
   bool watched;  // freed when the thread ends
@@ -61,14 +63,11 @@ static tsr_status watch_thread(void) {
 }
 
 static tsr_status make_room(void) {
-  if (scopes.depth < scopes.capacity) return NULL;
-  if (scopes.capacity > INT_MAX / 2)
+  if (scopes.depth == INT_MAX)
     return tsr_fail(TOO_LARGE, "%d scopes are entered and not left", scopes.depth);
-  const int capacity = scopes.capacity ? scopes.capacity * 2 : 8;
-  scope_entry *entries = realloc(scopes.entries, sizeof *entries * (size_t)capacity);
-  if (!entries) return tsr_fail(NO_MEMORY, "%d scopes", capacity);
+  scope_entry *entries = tsr_grow(scopes.entries, scopes.depth, &scopes.capacity, sizeof *entries);
+  if (!entries) return tsr_fail(NO_MEMORY, "%d scopes", scopes.depth);
   scopes.entries = entries;
-  scopes.capacity = capacity;
   return NULL;
 }
 

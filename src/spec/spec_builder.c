@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static tsr_status append(tsr_spec_list *list, const void *item, size_t item_size) {
-  if (list->count == list->capacity) {
-    if (list->capacity > INT_MAX / 2) return tsr_fail(TOO_LARGE, "the spec is too large");
-    const int capacity = list->capacity ? list->capacity * 2 : 8;
-    void *items = realloc(list->items, (size_t)capacity * item_size);
-    if (!items) return tsr_fail(NO_MEMORY, "a spec of %d elements", capacity);
-    list->items = items;
-    list->capacity = capacity;
-  }
+  if (list->count == INT_MAX) return tsr_fail(TOO_LARGE, "the spec is too large");
+  void *items = tsr_grow(list->items, list->count, &list->capacity, item_size);
+  if (!items) return tsr_fail(NO_MEMORY, "a spec of %d elements", list->count);
+  list->items = items;
   memcpy((char *)list->items + (size_t)list->count++ * item_size, item, item_size);
   return NULL;
 }

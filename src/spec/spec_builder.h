@@ -16,7 +16,8 @@ typedef enum tsr_spec_set {
 // A growing list; the builder has one for each kind of element.
 typedef struct tsr_spec_list {
   void *items;
-  int count, capacity;
+  int count;
+  int64_t capacity;
 } tsr_spec_list;
 
 typedef struct tsr_spec_builder {

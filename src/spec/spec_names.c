@@ -1,48 +1,26 @@
 // The axis names of many specs, each once, in order of first use.
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/grow.h"
+#include "base/name_index.h"
 #include "spec/spec_internal.h"
-#include "tessera/engine/kernels.h"
 #include "tessera/spec.h"
 
-// Open addressing over the list of names: a slot holds an index into it plus one, 0 = free. The
-// number of slots is a power of two and at least twice that of names.
 typedef struct name_set {
   const char **names;
-  int count, capacity;
-  int *slots;
-  size_t slot_count;
+  int64_t count, capacity;
+  tsr_name_index index;
 } name_set;
 
-static size_t slot_of(const name_set *set, const char *name) {
-  size_t slot = (size_t)tsr_hash64(name, strlen(name), 0) & (set->slot_count - 1);
-  while (set->slots[slot] && strcmp(set->names[set->slots[slot] - 1], name) != 0)
-    slot = (slot + 1) & (set->slot_count - 1);
-  return slot;
-}
-
-static tsr_status grow(name_set *set) {
-  const int capacity = set->capacity ? set->capacity * 2 : 16;
-  const char **names = realloc(set->names, (size_t)capacity * sizeof *names);
-  if (!names) return tsr_fail(NO_MEMORY, "%d axis names", capacity);
-  set->names = names;
-  int *slots = calloc((size_t)capacity * 2, sizeof *slots);
-  if (!slots) return tsr_fail(NO_MEMORY, "%d axis names", capacity);
-  free(set->slots);
-  set->slots = slots;
-  set->capacity = capacity;
-  set->slot_count = (size_t)capacity * 2;
-  for (int i = 0; i < set->count; i++) set->slots[slot_of(set, names[i])] = i + 1;
-  return NULL;
-}
-
 static tsr_status add(name_set *set, const char *name) {
-  if (set->count == set->capacity) TSR_TRY(grow(set));
-  const size_t slot = slot_of(set, name);
-  if (!name[0] || set->slots[slot]) return NULL;
+  int64_t existing = -1;
+  if (!name[0]) return NULL;
+  TSR_TRY(tsr_name_index_add(&set->index, name, set->count, &existing));
+  if (existing >= 0) return NULL;
+  const char **names = tsr_grow(set->names, set->count, &set->capacity, sizeof *names);
+  if (!names) return tsr_fail(NO_MEMORY, "%lld axis names", (long long)set->count);
+  set->names = names;
   set->names[set->count++] = name;
-  set->slots[slot] = set->count;
   return NULL;
 }
 
@@ -62,16 +40,16 @@ static tsr_status add_spec(name_set *set, const tsr_spec_desc *desc) {
 
 tsr_status tsr_spec_axis_names(const tsr_spec *const *specs, int64_t spec_count,
                                const char ***out_names, int *out_count) {
-  name_set set = {0};
-  tsr_status status = grow(&set);
+  name_set set = {.names = malloc(sizeof *set.names), .capacity = 1};
+  tsr_status status = set.names ? NULL : tsr_fail(NO_MEMORY, "axis names");
   for (int64_t i = 0; !status && i < spec_count; i++)
     status = add_spec(&set, tsr_spec_desc_of(specs[i]));
-  free(set.slots);
+  tsr_name_index_deinit(&set.index);
   if (status) {
     free(set.names);
     return status;
   }
   *out_names = set.names;
-  *out_count = set.count;
+  *out_count = (int)set.count;
   return NULL;
 }

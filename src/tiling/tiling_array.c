@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/grow.h"
 #include "tiling/tiling_text.h"
 
 static tsr_status parse_dims(tsr_cursor *cursor, char close, int64_t least, int64_t *dims,
@@ -66,14 +67,10 @@ tsr_status tsr_tiles_parse_iota(tsr_cursor *cursor, tsr_tiles *tiles) {
 }
 
 // The list grows as it is read, since the text may claim any length.
-static tsr_status add_device(tsr_tiles *tiles, size_t count, size_t *capacity, int64_t device) {
-  if (count == *capacity) {
-    const size_t grown = *capacity ? 2 * *capacity : 16;
-    int32_t *devices = realloc(tiles->devices, sizeof *devices * grown);
-    if (!devices) return tsr_fail(NO_MEMORY, "list of %zu devices", grown);
-    tiles->devices = devices;
-    *capacity = grown;
-  }
+static tsr_status add_device(tsr_tiles *tiles, int64_t count, int64_t *capacity, int64_t device) {
+  int32_t *devices = tsr_grow(tiles->devices, count, capacity, sizeof *devices);
+  if (!devices) return tsr_fail(NO_MEMORY, "list of %lld devices", (long long)count);
+  tiles->devices = devices;
   tiles->devices[count] = (int32_t)device;
   return NULL;
 }
@@ -92,7 +89,7 @@ static tsr_status check_distinct(const int32_t *devices, size_t count) {
 }
 
 tsr_status tsr_tiles_parse_list(tsr_cursor *cursor, tsr_tiles *tiles) {
-  size_t count = 0, capacity = 0;
+  int64_t count = 0, capacity = 0;
   do {
     int64_t device = 0;
     TSR_TRY(tsr_cursor_int(cursor, &device));
@@ -100,13 +97,13 @@ tsr_status tsr_tiles_parse_list(tsr_cursor *cursor, tsr_tiles *tiles) {
       return tsr_fail(SYNTAX, "device %lld, expected 0 to %d", (long long)device, INT32_MAX);
     TSR_TRY(add_device(tiles, count++, &capacity, device));
   } while (tsr_cursor_take(cursor, ','));
-  if ((int64_t)count != tiles->device_count)
-    return tsr_fail(SYNTAX, "tiles for %lld devices, but %zu are listed",
-                    (long long)tiles->device_count, count);
+  if (count != tiles->device_count)
+    return tsr_fail(SYNTAX, "tiles for %lld devices, but %lld are listed",
+                    (long long)tiles->device_count, (long long)count);
   if (count == 1)
     return tsr_fail(SYNTAX, "a list of one device, expected {maximal device=%d}",
                     tiles->devices[0]);
-  return check_distinct(tiles->devices, count);
+  return check_distinct(tiles->devices, (size_t)count);
 }
 
 tsr_status tsr_tiles_parse_dims(tsr_cursor *cursor, tsr_tiles *tiles) {
