@@ -101,7 +101,7 @@ static tsr_status load(tsr_comm *comm, const char *folder) {
   TSR_OWN(checkpoint, model);
   TSR_OWN(plan, plan);
   TSR_OWN(load, job);
-  options.least_part = 1024;
+  options.least_piece = 1024;
   snprintf(mesh, sizeof mesh, "copy=2,tp=%d", tsr_comm_rank_count(comm) / 2);
   TSR_TRY(tsr_checkpoint_open_all(comm, folder, NULL, &model));
   TSR_TRY(make_plan(tsr_checkpoint_tree(model), mesh, "mlp -> _, tp\nnorm -> ()\n", &plan));

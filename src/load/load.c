@@ -300,10 +300,10 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
   TSR_TRY(tsr_replicas_choose(load->options.replicas, TSR_REPLICAS_TRUST, &replicas));
   const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&load->options, 0);
   TSR_TRY(tsr_job_limits_check(&limits));
-  if (load->options.least_part < 0)
-    return tsr_fail(BAD_ARGUMENT, "least_part is %lld bytes, wanted 0 or more",
-                    (long long)load->options.least_part);
-  if (!load->options.least_part) load->options.least_part = default_least;
+  if (load->options.least_piece < 0)
+    return tsr_fail(BAD_ARGUMENT, "least_piece is %lld bytes, wanted 0 or more",
+                    (long long)load->options.least_piece);
+  if (!load->options.least_piece) load->options.least_piece = default_least;
   TSR_TRY(tsr_views_selected(load->checkpoint, &selection, replicas, NULL, &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
   TSR_TRY(bind_plan(load, plan, out_plan));

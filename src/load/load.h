@@ -15,8 +15,8 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
-#include "view/view.h"
 #include "view/select.h"
+#include "view/view.h"
 
 enum { TSR_READER_ALL = -1 };  // every rank that holds the shard reads a piece of it
 

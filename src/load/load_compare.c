@@ -87,9 +87,9 @@ tsr_status tsr_load_compare(tsr_load *load, tsr_status found) {
   const tsr_load_options *o = &load->options;
   load_compared a = {.load = load, .selection = TSR_SELECTION_OF(o)};
   tsr_call c = tsr_call_begin(load->comm, "load");
-  tsr_call_describe(&c, "load of %lld tensors, %lld bytes, least_part %lld, max_memory %lld%s%s%s",
+  tsr_call_describe(&c, "load of %lld tensors, %lld bytes, least_piece %lld, max_memory %lld%s%s%s",
                     (long long)load->count, (long long)load->certificate.total_read,
-                    (long long)o->least_part, (long long)o->max_memory, o->alone ? ", alone" : "",
+                    (long long)o->least_piece, (long long)o->max_memory, o->alone ? ", alone" : "",
                     o->planned_only ? ", planned_only" : "",
                     o->replicas == TSR_REPLICAS_COMPARE ? ", compare replicas" : "");
   c.items = (tsr_call_items){load->count + 1, &a, digest_tensor, describe_tensor};

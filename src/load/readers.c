@@ -65,7 +65,7 @@ tsr_range tsr_load_piece(const tsr_load_tensor *t, int64_t shard, int dim, int64
 
 typedef struct reader_choice {
   const tsr_load *load;
-  int64_t least_part;
+  int64_t least_piece;
   int64_t *read;        // owned: bytes that each rank reads
   tsr_holder *holders;  // owned
   int last;             // the rank that was chosen last; -1 = none
@@ -79,7 +79,7 @@ static int choose_one(reader_choice *c, int64_t holders) {
     if (c->read[rank] < c->read[least]) least = rank;
     last_holds = last_holds || rank == c->last;
   }
-  if (!last_holds || c->read[c->last] - c->read[least] >= c->least_part) c->last = least;
+  if (!last_holds || c->read[c->last] - c->read[least] >= c->least_piece) c->last = least;
   return c->last;
 }
 
@@ -90,7 +90,7 @@ static tsr_status choose_for_shard(reader_choice *c, tsr_load_tensor *t, int64_t
   if (t->overlaps) TSR_TRY(tsr_load_slot_elements(t, &all, &elements));
   const int64_t bytes = tsr_load_stored_bytes(c->load, t, elements);
   t->moves = t->moves || holders > 1 || t->overlaps;
-  if (holders > 1 && bytes / holders >= c->least_part &&
+  if (holders > 1 && bytes / holders >= c->least_piece &&
       tsr_load_split_dim(t, shard, holders) >= 0) {
     t->readers[shard] = TSR_READER_ALL;
     for (int64_t i = 0; i < holders; i++) c->read[c->holders[i].rank] += bytes / holders;
@@ -126,7 +126,7 @@ static tsr_status choose_for_tensor(reader_choice *c, tsr_load_tensor *t) {
 }
 
 tsr_status tsr_load_choose_readers(tsr_load *load) {
-  reader_choice c = {.load = load, .least_part = load->options.least_part, .last = -1};
+  reader_choice c = {.load = load, .least_piece = load->options.least_piece, .last = -1};
   c.read = calloc((size_t)tsr_comm_rank_count(load->comm), sizeof *c.read);
   tsr_status status = c.read ? NULL : tsr_fail(NO_MEMORY, "a list of ranks");
   for (int64_t i = 0; i < load->count && !status; i++)

@@ -103,7 +103,7 @@ static void ranks_read_each_byte_once(void **state) {
     const tsr_checkpoint_format format = formats[round % COUNT_OF(formats)];
     const world *w = &worlds[round % COUNT_OF(worlds)];
     tsr_plan *stored = test_load_plan(&random, true), *plan = test_load_plan(&random, false);
-    job j = {.options = {.size = sizeof j.options, .least_part = round % 2 ? 24 : 0}};
+    job j = {.options = {.size = sizeof j.options, .least_piece = round % 2 ? 24 : 0}};
     snprintf(out, sizeof out, "%s/out.%u", folder.path, round);
     test_load_store(in, out, format, format == TSR_FORMAT_FILE ? NULL : stored);
     set_job(&j, out, plan);
@@ -128,7 +128,7 @@ static void ranks_share_out_what_all_hold(void **state) {
   test_load_write(in);
   tsr_plan *plan = test_plan(TEST_LOAD_TREE, "x=8", "");
   job j = {.options = {.size = sizeof j.options,
-                       .least_part = 8,
+                       .least_piece = 8,
                        .include = (const char *const[]){"^a"},
                        .include_count = 1}};
   set_job(&j, in, plan);
@@ -142,7 +142,7 @@ static void ranks_share_out_what_all_hold(void **state) {
     assert_int_equal(j.reports[r].calls, 1);
   }
   // Where parts would be small, one rank reads it; alone, all do.
-  j.options.least_part = 1 << 20;
+  j.options.least_piece = 1 << 20;
   assert_ok(test_ranks_run(4, worlds[1].first, load_on_rank, &j));
   assert_int_equal(j.certificates[0].bytes_read, 64 * 48 * 4);
   assert_int_equal(j.certificates[1].bytes_read, 0);
@@ -168,7 +168,7 @@ static void a_failure_of_one_rank_is_told_on_all(void **state) {
   test_load_write(in);
   tsr_plan *plan = test_plan(TEST_LOAD_TREE, "x=8", "^a -> x\n");
   tsr_plan *columns = test_plan(TEST_LOAD_TREE, "x=8", "^a -> _, x\n");
-  job j = {.options = {.size = sizeof j.options, .least_part = 8}};
+  job j = {.options = {.size = sizeof j.options, .least_piece = 8}};
   // One rank finds no file.
   set_job(&j, in, plan);
   snprintf(j.paths[1], sizeof j.paths[1], "%s", other);

@@ -175,8 +175,8 @@ typedef struct loading {
   tsr_cast_rule cast;
   tsr_load_options options;
 } loading;
-#define LOADING                                                                       \
-  "plan mesh map dtype include exclude casts planned_only replicas alone least_part " \
+#define LOADING                                                                        \
+  "plan mesh map dtype include exclude casts planned_only replicas alone least_piece " \
   "max_memory ! plan max_memory options.size"
 
 static tsr_status make_loading(const scene *s, int swapped, loading *out) {
@@ -203,7 +203,7 @@ static tsr_status make_loading(const scene *s, int swapped, loading *out) {
                          .planned_only = swapped == 8,
                          .replicas = swapped == 9 ? TSR_REPLICAS_COMPARE : TSR_REPLICAS_DEFAULT,
                          .alone = swapped == 10,
-                         .least_part = swapped == 11 ? 16 : 64,
+                         .least_piece = swapped == 11 ? 16 : 64,
                          .max_memory = swapped == 12   ? INT64_C(64) << 20
                                        : swapped == 14 ? -1
                                                        : 0};

@@ -96,8 +96,8 @@ static void check_counts(tsr_comm *comm, const tsr_load *load) {
 }
 
 static void check_load(tsr_comm *comm, const tsr_checkpoint *model, const char *text,
-                       int64_t least_part) {
-  const tsr_load_options options = {.size = sizeof options, .least_part = least_part};
+                       int64_t least_piece) {
+  const tsr_load_options options = {.size = sizeof options, .least_piece = least_piece};
   tsr_plan *plan = NULL;
   tsr_load *load = NULL;
   tsr_array_tree *tree = NULL;
@@ -119,7 +119,7 @@ static void check_failures_of_one(tsr_comm *comm, const char *folder) {
   tsr_checkpoint *model = NULL;
   tsr_plan *plan = NULL;
   tsr_array_tree *tree = NULL;
-  const tsr_load_options options = {.size = sizeof options, .least_part = 64};
+  const tsr_load_options options = {.size = sizeof options, .least_piece = 64};
   snprintf(path, sizeof path, "%s/%s.safetensors", folder, rank == last ? "short" : "model");
   snprintf(who, sizeof who, "rank %d", last);
   check_fails("open", tsr_checkpoint_open_all(comm, path, NULL, &model), TSR_CAUSE_NOT_FOUND, who);

@@ -63,7 +63,7 @@ typedef struct tsr_load_options {
   bool alone;
   // A shard that several ranks hold is read by all of them, a piece each, if pieces have at least
   // this many bytes; otherwise by one rank. 0 = 1 MiB.
-  int64_t least_part;
+  int64_t least_piece;
   int64_t max_memory;  // bytes of buffers, without the arrays and the comm; 0 = 8 MiB a worker
   tsr_progress_fn *progress;  // bytes read by this rank; NULL = none. False cancels on all ranks
   void *progress_context;
