@@ -73,10 +73,7 @@ tsr_status tsr_metadata_write(const tsr_metadata *items, int64_t count, tsr_json
   if (count) memcpy(sorted, items, sizeof *sorted * (size_t)count);
   qsort(sorted, (size_t)count, sizeof *sorted, by_key);
   tsr_json_begin_object(json);
-  for (int64_t i = 0; i < count; i++) {
-    tsr_json_write_key(json, sorted[i].key);
-    tsr_json_write_string(json, sorted[i].value);
-  }
+  for (int64_t i = 0; i < count; i++) tsr_json_add_string(json, sorted[i].key, sorted[i].value);
   tsr_json_end_object(json);
   free(sorted);
   return NULL;

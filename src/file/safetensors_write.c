@@ -93,14 +93,10 @@ static tsr_status check_names(const planned_tensor *entries, int64_t count) {
 // ---- the header ----
 
 static void write_entry(tsr_json_writer *json, const planned_tensor *e, int64_t begin) {
-  tsr_json_write_key(json, e->tensor->path);
-  tsr_json_begin_object(json);
-  tsr_json_write_key(json, "dtype");
-  tsr_json_write_string(json, tsr_dtype_name(e->tensor->dtype, TSR_NAMES_SAFETENSORS));
-  tsr_json_write_key(json, "shape");
-  tsr_json_write_ints(json, e->tensor->dims, (size_t)e->tensor->rank);
-  tsr_json_write_key(json, "data_offsets");
-  tsr_json_write_ints(json, (int64_t[]){begin, begin + e->bytes}, 2);
+  tsr_json_add_object(json, e->tensor->path);
+  tsr_json_add_string(json, "dtype", tsr_dtype_name(e->tensor->dtype, TSR_NAMES_SAFETENSORS));
+  tsr_json_add_ints(json, "shape", e->tensor->dims, (size_t)e->tensor->rank);
+  tsr_json_add_ints(json, "data_offsets", (int64_t[]){begin, begin + e->bytes}, 2);
   tsr_json_end_object(json);
 }
 

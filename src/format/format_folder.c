@@ -60,19 +60,13 @@ static void name_file(const tsr_dealing *deal, int64_t index, char *out, size_t 
 void tsr_folder_write_index(const tsr_folder_entry *entries, int64_t count, int64_t bytes,
                             tsr_text *out) {
   tsr_json_writer json;
-  tsr_json_writer_init(&json, out, 2);
-  tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "metadata");
-  tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "total_size");
-  tsr_json_write_int(&json, bytes);
+  tsr_json_begin_document(&json, out);
+  tsr_json_add_object(&json, "metadata");
+  tsr_json_add_int(&json, "total_size", bytes);
   tsr_json_end_object(&json);
-  tsr_json_write_key(&json, "weight_map");
-  tsr_json_begin_object(&json);
-  for (int64_t i = 0; i < count; i++) {
-    tsr_json_write_key(&json, entries[i].tensor);
-    tsr_json_write_string(&json, entries[i].file);
-  }
+  tsr_json_add_object(&json, "weight_map");
+  for (int64_t i = 0; i < count; i++)
+    tsr_json_add_string(&json, entries[i].tensor, entries[i].file);
   tsr_json_end_object(&json);
   tsr_json_end_object(&json);
 }

@@ -217,21 +217,18 @@ static tsr_status make_index(const tsr_dealing *deal) {
   tsr_json_writer json;
   tsr_json_writer_init(&json, &deal->target->index, 1);
   tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "schema");
-  tsr_json_write_string(&json, schema);
+  tsr_json_add_string(&json, "schema", schema);
   if (deal->options->metadata_count > 0) {
     tsr_json_write_key(&json, "metadata");
     TSR_TRY(tsr_metadata_write(deal->options->metadata, deal->options->metadata_count, &json));
   }
-  tsr_json_write_key(&json, "tensors");
-  tsr_json_begin_object(&json);
+  tsr_json_add_object(&json, "tensors");
   for (int64_t i = 0; i < deal->views->count; i++) {
     tsr_json_write_key(&json, deal->views->items[i]->name);
     tsr_json_begin_inline_object(&json);
-    tsr_json_write_key(&json, "file");
-    tsr_json_write_string(&json, tsr_dealing_file_of(deal, i));
-    tsr_json_write_key(&json, "dtype");
-    tsr_json_write_string(&json, tsr_dtype_name(deal->views->items[i]->dtype, TSR_NAMES_OWN));
+    tsr_json_add_string(&json, "file", tsr_dealing_file_of(deal, i));
+    tsr_json_add_string(&json, "dtype",
+                        tsr_dtype_name(deal->views->items[i]->dtype, TSR_NAMES_OWN));
     tsr_json_end_object(&json);
   }
   tsr_json_end_object(&json);

@@ -36,16 +36,12 @@ static const char manifest_name[] = "manifest.json";
 // ---- writing ----
 
 static void write_files(const tsr_target *target, tsr_json_writer *json) {
-  tsr_json_write_key(json, "files");
-  tsr_json_begin_array(json);
+  tsr_json_add_array(json, "files");
   for (int i = 0; i < target->file_count; i++) {
     tsr_json_begin_inline_object(json);
-    tsr_json_write_key(json, "name");
-    tsr_json_write_string(json, target->files[i].name);
-    tsr_json_write_key(json, "position");
-    tsr_json_write_int(json, target->files[i].position);
-    tsr_json_write_key(json, "bytes");
-    tsr_json_write_int(json, target->files[i].size);
+    tsr_json_add_string(json, "name", target->files[i].name);
+    tsr_json_add_int(json, "position", target->files[i].position);
+    tsr_json_add_int(json, "bytes", target->files[i].size);
     tsr_json_end_object(json);
   }
   tsr_json_end_array(json);
@@ -56,11 +52,9 @@ static void write_manifest(const tsr_target *target, const tsr_views *views,
   tsr_json_writer json;
   tsr_json_writer_init(&json, out, 1);
   tsr_json_begin_object(&json);
-  tsr_json_write_key(&json, "schema");
-  tsr_json_write_string(&json, schema);
+  tsr_json_add_string(&json, "schema", schema);
   write_files(target, &json);
-  tsr_json_write_key(&json, "hashes");
-  tsr_json_begin_array(&json);
+  tsr_json_add_array(&json, "hashes");
   for (int64_t i = 0; i < views->count; i++) {
     char digits[33];
     const tsr_hash128 hash = hashes ? hashes[i] : (tsr_hash128){0};

@@ -93,8 +93,7 @@ void tsr_entry_to_json(const tsr_logical_entry *entry, tsr_json_writer *writer) 
       return;
     case TSR_ENTRY_UNCONSTRAINED:
       tsr_json_begin_object(writer);
-      tsr_json_write_key(writer, "unconstrained");
-      tsr_json_write_bool(writer, true);
+      tsr_json_add_bool(writer, "unconstrained", true);
       tsr_json_end_object(writer);
   }
 }

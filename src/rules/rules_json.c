@@ -112,8 +112,7 @@ tsr_status tsr_rules_add_json(tsr_rules_builder *builder, const tsr_json *value,
 
 static void write_member(const char *key, const char *text, tsr_json_writer *writer) {
   if (!text) return;
-  tsr_json_write_key(writer, key);
-  tsr_json_write_string(writer, text);
+  tsr_json_add_string(writer, key, text);
 }
 
 static void write_remarks(const tsr_rule *rule, tsr_json_writer *writer) {
@@ -122,8 +121,7 @@ static void write_remarks(const tsr_rule *rule, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   if (placed) {
     write_member("file", rule->file, writer);
-    tsr_json_write_key(writer, "line");
-    tsr_json_write_int(writer, rule->line);
+    tsr_json_add_int(writer, "line", rule->line);
   }
   write_member("together", rule->together, writer);
   write_member("over", rule->over, writer);

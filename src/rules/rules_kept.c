@@ -147,15 +147,13 @@ tsr_status tsr_rules_for_mesh(const tsr_rules *rules, const tsr_mesh *mesh,
 
 static void write_names(const char *key, const char *const *names, int count,
                         tsr_json_writer *writer) {
-  tsr_json_write_key(writer, key);
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, key);
   for (int i = 0; i < count; i++) tsr_json_write_string(writer, names[i]);
   tsr_json_end_array(writer);
 }
 
 static void write_renames(const tsr_rules_options *kept, tsr_json_writer *writer) {
-  tsr_json_write_key(writer, "rename_axes");
-  tsr_json_begin_inline_array(writer);
+  tsr_json_add_inline_array(writer, "rename_axes");
   for (int i = 0; i < kept->rename_axis_count; i++) {
     tsr_json_begin_inline_array(writer);
     tsr_json_write_string(writer, kept->rename_axes[2 * i]);
@@ -170,10 +168,8 @@ void tsr_rules_kept_to_json(const tsr_rules *rules, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);
   tsr_json_write_key(writer, "facts");
   tsr_json_begin_inline_object(writer);
-  for (int64_t i = 0; i < kept->fact_count; i++) {
-    tsr_json_write_key(writer, kept->facts[i].name);
-    tsr_json_write_int(writer, kept->facts[i].value);
-  }
+  for (int64_t i = 0; i < kept->fact_count; i++)
+    tsr_json_add_int(writer, kept->facts[i].name, kept->facts[i].value);
   tsr_json_end_object(writer);
   if (kept->keep_axes) write_names("keep_axes", kept->keep_axes, kept->keep_axis_count, writer);
   if (kept->rename_axis_count) write_renames(kept, writer);

@@ -125,8 +125,7 @@ static void write_name(const char *name, tsr_json_writer *writer) {
 static void write_entry(const tsr_spec_dim *dim, tsr_json_writer *writer) {
   if (dim->open) {
     tsr_json_begin_object(writer);
-    tsr_json_write_key(writer, "unconstrained");
-    tsr_json_write_bool(writer, true);
+    tsr_json_add_bool(writer, "unconstrained", true);
     tsr_json_end_object(writer);
   } else if (!dim->stage_count) {
     tsr_json_write_null(writer);
