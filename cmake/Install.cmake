@@ -63,7 +63,7 @@ elseif(NOT TESSERA_SCDOC)
 endif()
 
 # Completions, printed by the command from its own option tables.
-if(TARGET tessera AND EXISTS ${PROJECT_SOURCE_DIR}/src/cli/completion.c
+if(TARGET tessera AND EXISTS ${PROJECT_SOURCE_DIR}/src/command/completion.c
    AND NOT CMAKE_CROSSCOMPILING)
   set(completion_file_bash bash-completion/completions/tessera)
   set(completion_file_zsh zsh/site-functions/_tessera)

@@ -10,7 +10,10 @@
 
 #include "cli/options.h"
 #include "draw/units.h"
-#include "tessera/tessera.h"
+#include "tessera/mesh.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
+#include "tessera/topology.h"
 
 // Exit codes. EXIT_CHECK_FAILED is for a comparison or check that found something. A failure exits
 // with EXIT_FAILED + its tsr_code, so that scripts can distinguish bad input (3) from a missing
@@ -51,11 +54,6 @@ typedef struct cli_command {
   const struct cli_transform_kind *transform;  // of commands that write a checkpoint
 } cli_command;
 
-#define COMMAND(name) extern const cli_command cli_cmd_##name;
-#include "cli/commands.def"
-#undef COMMAND
-extern const cli_command *const cli_commands[];  // sorted, ends with NULL
-
 // Prints a failure to stderr, with a hint if an option of the command helps, frees it, and returns
 // its exit code.
 int cli_report(const cli_args *args, tsr_status status);
@@ -82,11 +80,6 @@ tsr_status cli_ints(const char *what, const char *text, int max, int64_t *out_va
 // "a,b" as names, which are stored in `buffer`.
 tsr_status cli_names(const char *what, const char *text, int max, char *buffer, size_t buffer_size,
                      const char **out_names, int *out_count);
-
-void cli_print_help(const cli_command *command, FILE *file);
-void cli_print_overview(FILE *file);
-// A manual page in scdoc's format; NULL is the page of `tessera` itself.
-void cli_print_manual(const cli_command *command, FILE *file);
 
 // Writes a finished text to stdout, or to the file of an option such as --svg ("-" = stdout).
 // Escape sequences are not sent to stdout, except the colours of figures.

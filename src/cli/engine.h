@@ -3,6 +3,7 @@
 #define TESSERA_CLI_ENGINE_H
 
 #include "cli/cli.h"
+#include "tessera/comm.h"
 
 // Collective over the ranks. Opens the comm of CLI_OPTIONS_ENGINE.
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "json/json.h"
 #include "rules/rules_internal.h"
+#include "tessera/rules.h"
 
 enum { CLI_MAX_FACTS = 64 };
 

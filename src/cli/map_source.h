@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "tessera/checkpoint/map.h"
+#include "tessera/tree.h"
 
 // Applies the map of --map (a file or a built-in map) to the tensors of a model, with its facts.
 // Warnings go to standard error. `*out_mapping` is unchanged without --map. Clears the bits of

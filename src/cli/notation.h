@@ -3,7 +3,9 @@
 #define TESSERA_CLI_NOTATION_H
 
 #include "tessera/engine/sharding.h"
-#include "tessera/tessera.h"
+#include "tessera/layout.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
 
 #define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
 

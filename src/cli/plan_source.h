@@ -3,6 +3,8 @@
 #define TESSERA_CLI_PLAN_SOURCE_H
 
 #include "cli/cli.h"
+#include "tessera/plan.h"
+#include "tessera/tree.h"
 
 // Opens a model: a list of tensors in JSON, or a checkpoint of any format. Warnings go to standard
 // error.

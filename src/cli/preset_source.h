@@ -3,6 +3,8 @@
 #define TESSERA_CLI_PRESET_SOURCE_H
 
 #include "cli/cli.h"
+#include "tessera/rules.h"
+#include "tessera/tree.h"
 
 // The preset for the tensors of a model, with its variant: the one of --preset, which must be for
 // the model_type in config.json, else the one for that type or the only one with rules for all

@@ -3,6 +3,8 @@
 #define TESSERA_CLI_RULES_SOURCE_H
 
 #include "cli/cli.h"
+#include "tessera/rules.h"
+#include "tessera/tree.h"
 
 // The rules for the tensors of a model, with facts from --fact and config.json, and axes renamed by
 // --axes. The chosen preset and the reason go to standard error. `mesh` may be NULL with --rules

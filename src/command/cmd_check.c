@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"
 #include "rules/rules_internal.h"

@@ -1,6 +1,7 @@
 // `tessera explain`: why a tensor of a plan has its spec.
 #include "cli/cli.h"
 #include "cli/plan_source.h"
+#include "command/command.h"
 #include "plan/tree_internal.h"
 
 static tsr_status run_explain(const cli_args *args, int *out_exit) {

@@ -3,6 +3,7 @@
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/t5x_source.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner_internal.h"
@@ -144,7 +145,7 @@ static tsr_status print_json(const data_layout_query *query, tsr_text *out) {
 // ---- the command ----
 
 static tsr_status run_query(const cli_args *args, const tsr_partitioner *partitioner,
-                         const tsr_chunker *chunker) {
+                            const tsr_chunker *chunker) {
   data_layout_query query = {.partitioner = partitioner, .chunker = chunker};
   TSR_TRY(read_question(args, &query));
   tsr_text text = TSR_TEXT_EMPTY;

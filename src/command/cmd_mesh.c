@@ -3,6 +3,7 @@
 
 #include "base/text_internal.h"
 #include "cli/cli.h"
+#include "command/command.h"
 #include "draw/figure.h"
 #include "json/json.h"
 #include "mesh/mesh_build_internal.h"

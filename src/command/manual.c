@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "command/command.h"
 
 // The values that an option allows, after its help text.
 static void print_allowed(FILE *file, const cli_option *o) {

@@ -1,5 +1,5 @@
 // Writes a plan, and warns if it does not fit the topology.
-#include "cli/plan_output.h"
+#include "command/plan_output.h"
 
 #include <unistd.h>
 

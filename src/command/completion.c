@@ -3,6 +3,7 @@
 
 #include "base/text_internal.h"
 #include "cli/cli.h"
+#include "command/command.h"
 
 // The words that an option allows; NULL = any value, or a range of numbers.
 static const char *words_of(const cli_option *option) {

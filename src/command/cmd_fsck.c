@@ -2,6 +2,7 @@
 #include "base/text_internal.h"
 #include "cli/checkpoint_source.h"
 #include "cli/plan_source.h"
+#include "command/command.h"
 #include "format/fsck_report.h"
 #include "json/json.h"
 #include "tessera/checkpoint/fsck.h"

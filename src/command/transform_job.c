@@ -1,6 +1,6 @@
 // A job that writes a checkpoint, from its command line to its summary: options, source, the
 // certificate of a dry run, progress, and the result as text or JSON.
-#include "cli/transform_job.h"
+#include "command/transform_job.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/text_internal.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
-#include "cli/transform_talk.h"
+#include "command/transform_talk.h"
 #include "format/format.h"
 #include "job/transform_internal.h"
 #include "json/json.h"
@@ -136,9 +136,8 @@ static void print_certificate(const transform_job *j, tsr_text *out) {
                 (long long)c->bytes_read, tsr_format_bytes(c->bytes_read).text,
                 (long long)c->source_files, c->source_files == 1 ? "" : "s",
                 j->map ? ", small gaps not counted" : "", (long long)c->least_read);
-  tsr_text_addf(out, "written  %12lld bytes (%s); lower bound: %lld\n",
-                (long long)c->bytes_written, tsr_format_bytes(c->bytes_written).text,
-                (long long)c->least_written);
+  tsr_text_addf(out, "written  %12lld bytes (%s); lower bound: %lld\n", (long long)c->bytes_written,
+                tsr_format_bytes(c->bytes_written).text, (long long)c->least_written);
   tsr_text_addf(out, "memory   %12lld bytes (%s) at most, for tables and %d thread%s\n",
                 (long long)c->peak_memory, tsr_format_bytes(c->peak_memory).text, c->workers,
                 c->workers == 1 ? "" : "s");

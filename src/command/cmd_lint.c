@@ -4,6 +4,7 @@
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/rules_source.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/hash_internal.h"
 #include "cli/checkpoint_source.h"
+#include "command/command.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"
 #include "inspect/verify_internal.h"

@@ -1,10 +1,11 @@
 // Reports of the commands that write a checkpoint.
-#ifndef TESSERA_CLI_TRANSFORM_TALK_H
-#define TESSERA_CLI_TRANSFORM_TALK_H
+#ifndef TESSERA_COMMAND_TRANSFORM_TALK_H
+#define TESSERA_COMMAND_TRANSFORM_TALK_H
 
 #include "cli/cli.h"
 #include "json/json.h"
 #include "tessera/checkpoint/transform.h"
+#include "tessera/tessera.h"
 
 // Writes members of the open object.
 void cli_write_transform_report(const tsr_transform_report *report, tsr_json_writer *json);

@@ -4,6 +4,7 @@
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/notation.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"
 #include "spec/sharding_internal.h"

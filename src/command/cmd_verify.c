@@ -8,6 +8,7 @@
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "cli/plan_source.h"
+#include "command/command.h"
 #include "draw/table.h"
 #include "inspect/verify_internal.h"
 #include "json/json.h"

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/notation.h"
 #include "cli/t5x_source.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"

@@ -4,7 +4,7 @@
 
 #include "base/text_internal.h"
 #include "cli/plan_source.h"
-#include "cli/transform_job.h"
+#include "command/transform_job.h"
 #include "format/format.h"
 #include "job/transform_internal.h"
 #include "plan/plan_internal.h"

@@ -6,6 +6,7 @@
 #include "base/text_internal.h"
 #include "cli/engine.h"
 #include "comm/comm_internal.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"
 #include "tessera/engine/collectives.h"

@@ -1,9 +1,10 @@
 // What the commands share that write a checkpoint: reshard, shard, gather, split, merge.
-#ifndef TESSERA_CLI_TRANSFORM_JOB_H
-#define TESSERA_CLI_TRANSFORM_JOB_H
+#ifndef TESSERA_COMMAND_TRANSFORM_JOB_H
+#define TESSERA_COMMAND_TRANSFORM_JOB_H
 
 #include "cli/checkpoint_source.h"
 #include "tessera/checkpoint/transform.h"
+#include "tessera/tessera.h"
 
 // What a command reads and writes.
 typedef struct cli_transform_kind {

@@ -6,10 +6,11 @@
 
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "command/command.h"
 
 const cli_command *const cli_commands[] = {
 #define COMMAND(name) &cli_cmd_##name,
-#include "cli/commands.def"
+#include "command/commands.def"
 #undef COMMAND
     NULL,
 };

@@ -1,6 +1,7 @@
 // `tessera reshard`, `shard`, `gather`, `split` and `merge`: one job writes the checkpoint; the
 // commands differ in what they read and write.
-#include "cli/transform_job.h"
+#include "command/command.h"
+#include "command/transform_job.h"
 
 // ---- reshard ----
 

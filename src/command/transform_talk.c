@@ -1,6 +1,6 @@
 // What a finished job reports: values that a cast lost, tensors that were not checked against
 // hashes, and a config.json that no longer matches the dtype.
-#include "cli/transform_talk.h"
+#include "command/transform_talk.h"
 
 #include <limits.h>
 

@@ -2,6 +2,7 @@
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/plan_source.h"
+#include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"
 #include "plan/plan_internal.h"

@@ -2,6 +2,7 @@
 #include "base/text_internal.h"
 #include "cli/cli.h"
 #include "cli/notation.h"
+#include "command/command.h"
 #include "draw/figure.h"
 #include "draw/piece_text.h"
 #include "element/dtype_internal.h"

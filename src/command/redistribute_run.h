@@ -1,6 +1,6 @@
 // Runs a redistribution on real buffers.
-#ifndef TESSERA_CLI_REDISTRIBUTE_RUN_H
-#define TESSERA_CLI_REDISTRIBUTE_RUN_H
+#ifndef TESSERA_COMMAND_REDISTRIBUTE_RUN_H
+#define TESSERA_COMMAND_REDISTRIBUTE_RUN_H
 
 #include "report/redistribution.h"
 #include "tessera/comm.h"

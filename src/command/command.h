@@ -1,0 +1,18 @@
+// The rows of all commands, and the help that is printed from them.
+#ifndef TESSERA_COMMAND_COMMAND_H
+#define TESSERA_COMMAND_COMMAND_H
+
+#include "cli/cli.h"
+#include "tessera/tessera.h"
+
+#define COMMAND(name) extern const cli_command cli_cmd_##name;
+#include "command/commands.def"
+#undef COMMAND
+extern const cli_command *const cli_commands[];  // sorted, ends with NULL
+
+void cli_print_help(const cli_command *command, FILE *file);
+void cli_print_overview(FILE *file);
+// A manual page in scdoc's format; NULL is the page of `tessera` itself.
+void cli_print_manual(const cli_command *command, FILE *file);
+
+#endif
