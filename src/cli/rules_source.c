@@ -13,19 +13,19 @@
 #include "spec/spec_internal.h"
 
 // Everything that rules are read with.
-typedef struct rules_source {
+typedef struct chosen_rules {
   const char *file;  // NULL = a preset
   tsr_text preset, reason;
   cli_facts facts;
   char buffer[1024];  // names given by --axes
   const char *pairs[2 * TSR_MAX_AXES];
   tsr_rules_options options;
-} rules_source;
+} chosen_rules;
 
 // ---- axes ----
 
 // "tp=model,fsdp=data" as pairs of old and new names.
-static tsr_status read_renames(const char *text, rules_source *source) {
+static tsr_status read_renames(const char *text, chosen_rules *source) {
   const char *items[TSR_MAX_AXES];
   int count = 0;
   TSR_TRY(cli_names("--axes", text, TSR_MAX_AXES, source->buffer, sizeof source->buffer, items,
@@ -94,7 +94,7 @@ static tsr_status check_axis_of_preset(const char *preset, const char *old, cons
 }
 
 // If no rule has the new name, none had the old one.
-static tsr_status check_renames(const rules_source *source, const tsr_rules *rules) {
+static tsr_status check_renames(const chosen_rules *source, const tsr_rules *rules) {
   const char **names = NULL;
   int count = 0;
   tsr_status status = list_axes(rules, &names, &count);
@@ -152,7 +152,7 @@ tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh) {
 // ---- reading ----
 
 static tsr_status prepare(const cli_args *args, const char *model, const tsr_tree *tree,
-                          const tsr_mesh *mesh, rules_source *source) {
+                          const tsr_mesh *mesh, chosen_rules *source) {
   source->file = cli_value(args, "rules");
   source->options = (tsr_rules_options){.size = sizeof source->options, .mesh = mesh};
   TSR_TRY(cli_check_one_of(args, (const char *const[]){"rules", "preset", NULL}));
@@ -164,14 +164,14 @@ static tsr_status prepare(const cli_args *args, const char *model, const tsr_tre
   return cli_choose_preset(args, model, tree, &source->options, &source->preset, &source->reason);
 }
 
-static tsr_status read_rules(const rules_source *source, const tsr_rules_options *options,
+static tsr_status read_rules(const chosen_rules *source, const tsr_rules_options *options,
                              tsr_rules **out_rules) {
   return source->file ? tsr_rules_read(source->file, options, out_rules)
                       : tsr_rules_preset(tsr_text_string(&source->preset), options, out_rules);
 }
 
 // Whether rules use a fact: without it they cannot be read, or only with a fallback.
-static bool use_fact(const rules_source *source, const tsr_rules *rules, int fact) {
+static bool use_fact(const chosen_rules *source, const tsr_rules *rules, int fact) {
   tsr_fact others[CLI_MAX_FACTS];
   tsr_rules_options options = source->options;
   tsr_rules *without = NULL;
@@ -189,7 +189,7 @@ static bool use_fact(const rules_source *source, const tsr_rules *rules, int fac
 enum { MOST_NUMBERS = CLI_MAX_FACTS + 2 * TSR_MAX_AXES + 3 };
 
 // The facts, and the sizes of axes by their names in the mesh and in the rules.
-static int list_numbers(const rules_source *source, tsr_fact out[MOST_NUMBERS]) {
+static int list_numbers(const chosen_rules *source, tsr_fact out[MOST_NUMBERS]) {
   static const char *const absent[] = {"tp", "fsdp", "ep"};
   const tsr_rules_options *options = &source->options;
   int count = 0;
@@ -253,7 +253,7 @@ static bool warn_of_size(const tsr_tensor *tensor, const tsr_mesh *mesh, const t
 
 // Rules replace parts by an even cut if both are the same for the size that they compute. A tensor
 // of another size is then cut evenly too, perhaps through heads. The first such tensor is named.
-static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
+static void warn_of_sizes(const chosen_rules *source, const tsr_rules *rules,
                           const tsr_tree *tree) {
   tsr_fact numbers[MOST_NUMBERS];
   tsr_rules_options options = source->options;
@@ -276,7 +276,7 @@ static void warn_of_sizes(const rules_source *source, const tsr_rules *rules,
   tsr_rules_release(computed);
 }
 
-static void say_choice(const rules_source *source) {
+static void say_choice(const chosen_rules *source) {
   tsr_text mesh = TSR_TEXT_EMPTY;
   const int dp = source->options.mesh ? tsr_mesh_axis_find(source->options.mesh, "dp") : -1;
   if (!source->reason.length || !source->options.mesh) return;
@@ -291,7 +291,7 @@ static void say_choice(const rules_source *source) {
 
 tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tree *tree,
                           const tsr_mesh *mesh, uint64_t *inout_unused, tsr_rules **out_rules) {
-  rules_source source = {.preset = TSR_TEXT_EMPTY, .reason = TSR_TEXT_EMPTY};
+  chosen_rules source = {.preset = TSR_TEXT_EMPTY, .reason = TSR_TEXT_EMPTY};
   tsr_rules *rules = NULL;
   tsr_status status = prepare(args, model, tree, mesh, &source);
   if (!status) status = read_rules(&source, &source.options, &rules);
