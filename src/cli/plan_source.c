@@ -58,8 +58,8 @@ typedef struct plan_request {
   uint64_t *unused;  // facts of --fact that nothing uses
 } plan_request;
 
-static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
-  const cli_args *args = of->args;
+static tsr_status plan_by_rules(const plan_request *request, tsr_plan **out_plan) {
+  const cli_args *args = request->args;
   tsr_match_options options = {.size = sizeof options,
                                .allow_unmatched = cli_has(args, "allow-unmatched"),
                                .companions = !cli_has(args, "no-companions")};
@@ -67,53 +67,54 @@ static tsr_status plan_by_rules(const plan_request *of, tsr_plan **out_plan) {
   if (cli_has(args, "policy"))
     TSR_TRY(tsr_policy_parse(cli_value(args, "policy"), &options.policy));
   tsr_rules *rules = NULL;
-  TSR_TRY(cli_open_rules(args, of->model, of->tree, of->mesh, of->unused, &rules));
-  tsr_status status = cli_check_rule_axes(rules, of->mesh);
-  if (!status) status = tsr_plan_match(of->tree, of->mesh, rules, &options, out_plan);
+  TSR_TRY(
+      cli_open_rules(args, request->model, request->tree, request->mesh, request->unused, &rules));
+  tsr_status status = cli_check_rule_axes(rules, request->mesh);
+  if (!status) status = tsr_plan_match(request->tree, request->mesh, rules, &options, out_plan);
   tsr_rules_release(rules);
   return status;
 }
 
 // Logical rules cut only tensors whose dimensions have names.
-static tsr_status check_logical_names(const plan_request *of) {
-  const int64_t count = tsr_tree_count(of->tree);
+static tsr_status check_logical_names(const plan_request *request) {
+  const int64_t count = tsr_tree_count(request->tree);
   int64_t unnamed = 0;
-  for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_at(of->tree, i)->logical;
+  for (int64_t i = 0; i < count; i++) unnamed += !tsr_tree_at(request->tree, i)->logical;
   if (count && unnamed == count)
     return tsr_fail(BAD_ARGUMENT,
                     "--logical has no effect: no tensor of %s has names for its dimensions; a JSON "
                     "list of tensors has them as \"logical\": [\"vocab\", \"embed\"]",
-                    of->model);
+                    request->model);
   if (unnamed)
     cli_say(
         "warning: %s: %lld of %lld tensors have no names for their dimensions and are not cut\n",
-        of->model, (long long)unnamed, (long long)count);
+        request->model, (long long)unnamed, (long long)count);
   return NULL;
 }
 
-static tsr_status plan_by_logical(const plan_request *of, tsr_plan **out_plan) {
+static tsr_status plan_by_logical(const plan_request *request, tsr_plan **out_plan) {
   tsr_logical_rules *rules = NULL;
-  TSR_TRY(tsr_logical_rules_read(cli_value(of->args, "logical"), &rules));
-  tsr_status status = check_logical_names(of);
-  if (!status) status = tsr_plan_logical(of->tree, of->mesh, rules, out_plan);
+  TSR_TRY(tsr_logical_rules_read(cli_value(request->args, "logical"), &rules));
+  tsr_status status = check_logical_names(request);
+  if (!status) status = tsr_plan_logical(request->tree, request->mesh, rules, out_plan);
   tsr_logical_rules_release(rules);
   return status;
 }
 
-static tsr_status plan_auto(const plan_request *of, tsr_plan **out_plan) {
+static tsr_status plan_auto(const plan_request *request, tsr_plan **out_plan) {
   tsr_auto_options options = {.size = sizeof options};
-  TSR_TRY(cli_int(of->args, "min-size", 0, &options.min_size));
-  return tsr_plan_auto(of->tree, of->mesh, &options, out_plan);
+  TSR_TRY(cli_int(request->args, "min-size", 0, &options.min_size));
+  return tsr_plan_auto(request->tree, request->mesh, &options, out_plan);
 }
 
-static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
+static tsr_status plan_fit(const plan_request *request, tsr_plan **out_plan) {
   tsr_fit_options options = {.size = sizeof options};
   int64_t copies = 0;
-  TSR_TRY(cli_bytes(of->args, "fit", &options.limit));
-  TSR_TRY(cli_int(of->args, "copies", 0, &copies));
+  TSR_TRY(cli_bytes(request->args, "fit", &options.limit));
+  TSR_TRY(cli_int(request->args, "copies", 0, &copies));
   options.optimiser_copies = (double)copies;
   tsr_fit_report report = TSR_FIT_REPORT;
-  TSR_TRY(tsr_plan_fit(of->tree, of->mesh, &options, out_plan, &report));
+  TSR_TRY(tsr_plan_fit(request->tree, request->mesh, &options, out_plan, &report));
   cli_say("%s per device with all copies, lower bound %s; %s\n",
           tsr_format_bytes(report.bytes_per_device).text, tsr_format_bytes(report.smallest).text,
           report.optimal ? "no plan that fits costs less" : "a cheaper plan may exist");
@@ -122,15 +123,15 @@ static tsr_status plan_fit(const plan_request *of, tsr_plan **out_plan) {
 
 // Matching rules includes companions; the other ways cut each tensor alone.
 static tsr_status cut_companions(const cli_args *args, tsr_plan **inout_plan) {
-  tsr_plan *apart = *inout_plan;
+  tsr_plan *separate = *inout_plan;
   if (cli_has(args, "no-companions")) return NULL;
-  tsr_status status = tsr_plan_companions(apart, inout_plan);
-  if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(apart))
-    fprintf(
-        stderr, "%s more, because scales and states are cut like their weights\n",
-        tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) - tsr_plan_bytes_per_device(apart))
-            .text);
-  tsr_plan_release(apart);
+  tsr_status status = tsr_plan_companions(separate, inout_plan);
+  if (!status && tsr_plan_bytes_per_device(*inout_plan) > tsr_plan_bytes_per_device(separate))
+    fprintf(stderr, "%s more, because scales and states are cut like their weights\n",
+            tsr_format_bytes(tsr_plan_bytes_per_device(*inout_plan) -
+                             tsr_plan_bytes_per_device(separate))
+                .text);
+  tsr_plan_release(separate);
   if (status) *inout_plan = NULL;
   return status;
 }
@@ -142,7 +143,7 @@ enum { BY_RULES = 1, BY_LOGICAL = 2, BY_AUTO = 4, BY_FIT = 8 };
 typedef struct plan_way {
   const char *option;
   int kind;
-  tsr_status (*run)(const plan_request *of, tsr_plan **out_plan);
+  tsr_status (*run)(const plan_request *request, tsr_plan **out_plan);
 } plan_way;
 
 // The last is the default: the preset for the model.
@@ -187,8 +188,8 @@ static tsr_status check_partial_options(const cli_args *args, const plan_way *ch
   return NULL;
 }
 
-static tsr_status warn_if_whole(const plan_request *of, const tsr_plan *plan) {
-  const int64_t devices = tsr_mesh_device_count(of->mesh);
+static tsr_status warn_if_whole(const plan_request *request, const tsr_plan *plan) {
+  const int64_t devices = tsr_mesh_device_count(request->mesh);
   if (devices < 2 || !tsr_plan_count(plan)) return NULL;
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     tsr_plan_row row = TSR_PLAN_ROW;
@@ -196,22 +197,22 @@ static tsr_status warn_if_whole(const plan_request *of, const tsr_plan *plan) {
     if (row.bytes_per_device < tsr_tensor_bytes(row.tensor)) return NULL;
   }
   cli_say("warning: %s: no tensor is cut, so each of %lld devices holds the whole model\n",
-          of->model, (long long)devices);
+          request->model, (long long)devices);
   return NULL;
 }
 
 // An axis that cuts no tensor makes replicas. Rules are checked for this before, and --fit makes
 // replicas on purpose.
-static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan) {
+static tsr_status warn_of_idle_axes(const plan_request *request, const tsr_plan *plan) {
   tsr_analysis sums = TSR_ANALYSIS;
   TSR_TRY(tsr_plan_analyze(plan, NULL, 0, &sums));
   for (int i = 0; i < sums.axis_count && sums.sharded_tensors; i++) {
-    const tsr_axis *axis = tsr_mesh_axis_at(of->mesh, i);
+    const tsr_axis *axis = tsr_mesh_axis_at(request->mesh, i);
     if (axis->size > 1 && strcmp(axis->name, "dp") != 0 && !sums.axes[i].tensors)
       cli_say(
           "warning: %s: no tensor is cut over axis \"%s\" of the mesh, so each shard has %lld "
           "replicas\n",
-          of->model, axis->name, (long long)axis->size);
+          request->model, axis->name, (long long)axis->size);
   }
   tsr_analysis_deinit(&sums);
   return NULL;
@@ -219,15 +220,15 @@ static tsr_status warn_of_idle_axes(const plan_request *of, const tsr_plan *plan
 
 tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
                          const tsr_mesh *mesh, uint64_t *inout_unused, tsr_plan **out_plan) {
-  const plan_request of = {args, model, tree, mesh, inout_unused};
+  const plan_request request = {args, model, tree, mesh, inout_unused};
   const plan_way *chosen = NULL;
   tsr_plan *plan = NULL;
   TSR_TRY(choose_way(args, &chosen));
   TSR_TRY(check_partial_options(args, chosen));
-  TSR_TRY(chosen->run(&of, &plan));
+  TSR_TRY(chosen->run(&request, &plan));
   tsr_status status = chosen->kind == BY_RULES ? NULL : cut_companions(args, &plan);
-  if (!status && chosen->kind & (BY_LOGICAL | BY_AUTO)) status = warn_of_idle_axes(&of, plan);
-  if (!status) status = warn_if_whole(&of, plan);
+  if (!status && chosen->kind & (BY_LOGICAL | BY_AUTO)) status = warn_of_idle_axes(&request, plan);
+  if (!status) status = warn_if_whole(&request, plan);
   if (status)
     tsr_plan_release(plan);
   else

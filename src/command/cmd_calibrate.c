@@ -218,8 +218,6 @@ static tsr_status run_calibrate(const cli_args *args, int *out_exit) {
   int64_t devices = 0, most = 0;
   tsr_comm *comm = NULL;
   TSR_TRY(cli_int(args, "devices", default_devices(args), &devices));
-  if (devices < 1)
-    return tsr_fail(BAD_ARGUMENT, "--devices is %lld, wanted 1 or more", (long long)devices);
   if (cli_has(args, "most")) TSR_TRY(cli_bytes(args, "most", &most));
   TSR_TRY(cli_open_comm(args, devices, &comm));
   tsr_status status = cli_end_together(args, comm, calibrate(args, comm, most), out_exit);
@@ -229,7 +227,7 @@ static tsr_status run_calibrate(const cli_args *args, int *out_exit) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"devices", 'd', "N", NULL, "number of devices (default: one per core; with MPI, two per rank)"},
+    {"devices", 'd', "N", "1..", "number of devices (default: one per core; with MPI, two per rank)"},
     {"most", 0, "SIZE", NULL, "size of the largest message (default: 16M)"},
     {"output", 'o', "FILE", NULL, "write the topology to FILE (- is standard output)"},
     CLI_OPTION_JSON,

@@ -78,10 +78,9 @@ static tsr_status run_check(const cli_args *args, int *out_exit) {
     tsr_text_addf(&text, "%lld errors, %lld warnings\n", (long long)findings.errors,
                   (long long)findings.warnings);
   }
-  if (!status) status = cli_output(&text, NULL);
+  status = cli_finish(status, &text, NULL);
   if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error")))
     *out_exit = EXIT_CHECK_FAILED;
-  tsr_text_deinit(&text);
   tsr_findings_deinit(&findings);
   tsr_plan_release(plan);
   return status;

@@ -21,24 +21,12 @@ typedef struct data_layout_query {
 
 // ---- reading ----
 
-static tsr_status read_host(const cli_args *args, data_layout_query *query) {
-  int64_t host = 0;
-  TSR_TRY(cli_int(args, "host-index", 0, &host));
-  if (host < 0 || host > INT32_MAX)
-    return tsr_fail(BAD_ARGUMENT, "--host-index is %lld, wanted a host from 0 on", (long long)host);
-  query->one_host = cli_has(args, "host-index");
-  query->host = host;
-  return NULL;
-}
-
-static tsr_status read_question(const cli_args *args, data_layout_query *query) {
+static tsr_status read_query(const cli_args *args, data_layout_query *query) {
   const tsr_spec *spec = tsr_partitioner_data_partition_spec(query->partitioner);
   query->has_data_axis = tsr_spec_desc_of(spec)->dims[0].stage_count > 0;
-  TSR_TRY(read_host(args, query));
-  TSR_TRY(cli_int(args, "batch", 0, &query->batch));
-  if (cli_has(args, "batch") && query->batch < 1)
-    return tsr_fail(BAD_ARGUMENT, "--batch is %lld, wanted 1 or more", (long long)query->batch);
-  return NULL;
+  query->one_host = cli_has(args, "host-index");
+  TSR_TRY(cli_int(args, "host-index", 0, &query->host));
+  return cli_int(args, "batch", 0, &query->batch);
 }
 
 static tsr_status find_layout(const data_layout_query *query, int64_t process,
@@ -147,7 +135,7 @@ static tsr_status print_json(const data_layout_query *query, tsr_text *out) {
 static tsr_status run_query(const cli_args *args, const tsr_partitioner *partitioner,
                             const tsr_chunker *chunker) {
   data_layout_query query = {.partitioner = partitioner, .chunker = chunker};
-  TSR_TRY(read_question(args, &query));
+  TSR_TRY(read_query(args, &query));
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status =
       cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
@@ -174,8 +162,8 @@ static const cli_option options[] = {
     CLI_OPTIONS_T5X_MESH,
     {"rules", 'r', "FILE", NULL, "rules for logical axes; the axes of \"batch\" cut the data (default: t5x's rules)"},
     {"base", 0, NULL, NULL, "no rules: cut the data along axis data, with slices also along replica"},
-    {"batch", 'b', "N", NULL, "rows of the global batch (default: one per device along the data axes)"},
-    {"host-index", 0, "N", NULL, "show only this host (default: all)"},
+    {"batch", 'b', "N", "1..", "rows of the global batch (default: one per device along the data axes)"},
+    {"host-index", 0, "N", "0..", "show only this host (default: all)"},
     CLI_OPTION_JSON,
     {0},
 };

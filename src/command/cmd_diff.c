@@ -50,15 +50,12 @@ static tsr_status run_diff(const cli_args *args, int *out_exit) {
   tsr_status status = cli_open_plan(args->positional[0], &before);
   if (!status) status = cli_open_plan(args->positional[1], &after);
   if (!status) status = tsr_plan_diff_create(before, after, &diff);
-  if (!status) {
-    if (cli_has(args, "json"))
-      write_diff(before, after, &diff, &text);
-    else
-      tsr_plan_diff_print(&diff, before, after, &text);
-    status = cli_output(&text, NULL);
-  }
+  if (!status && cli_has(args, "json"))
+    write_diff(before, after, &diff, &text);
+  else if (!status)
+    tsr_plan_diff_print(&diff, before, after, &text);
+  status = cli_finish(status, &text, NULL);
   if (diff.count) *out_exit = EXIT_CHECK_FAILED;
-  tsr_text_deinit(&text);
   tsr_plan_diff_deinit(&diff);
   tsr_plan_release(before);
   tsr_plan_release(after);

@@ -18,8 +18,7 @@ static tsr_status run_explain(const cli_args *args, int *out_exit) {
                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
   if (!status) status = tsr_plan_explain(plan, row, &text);
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
+  status = cli_finish(status, &text, NULL);
   tsr_plan_release(plan);
   return status;
 }

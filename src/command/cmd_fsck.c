@@ -117,9 +117,7 @@ static tsr_status print_all(const cli_args *args, const tsr_fsck *fsck) {
     write_report(fsck, &text);
   else
     print_report(fsck, &text);
-  tsr_status status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(NULL, &text, NULL);
 }
 
 static tsr_status run_fsck(const cli_args *args, int *out_exit) {

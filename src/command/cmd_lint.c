@@ -57,11 +57,10 @@ static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tre
   TSR_TRY(cli_open_rules(args, args->positional[0], tree, mesh, &unused, &rules));
   tsr_status status = cli_check_facts(args, unused);
   if (!status) status = tsr_rules_lint(rules, tree, mesh, &lints);
-  if (!status && cli_has(args, "json")) {
+  if (!status && cli_has(args, "json"))
     write_lints(&lints, rules, tree, text);
-  } else if (!status) {
+  else if (!status)
     tsr_lints_print(&lints, rules, tree, text);
-  }
   if (lints.count) *out_exit = EXIT_CHECK_FAILED;
   tsr_lints_deinit(&lints);
   tsr_rules_release(rules);
@@ -75,8 +74,7 @@ static tsr_status run_lint(const cli_args *args, int *out_exit) {
   tsr_status status = cli_has_mesh(args) ? cli_open_mesh(args, &mesh) : NULL;
   if (!status) status = cli_open_tree(args->positional[0], &tree);
   if (!status) status = lint(args, mesh, tree, &text, out_exit);
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
+  status = cli_finish(status, &text, NULL);
   tsr_tree_release(tree);
   tsr_mesh_release(mesh);
   return status;

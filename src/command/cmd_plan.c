@@ -8,9 +8,7 @@
 static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = tsr_plan_report(plan, args->positional[0], &text);
-  if (!status) status = cli_output(&text, cli_value(args, "html"));
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, cli_value(args, "html"));
 }
 
 static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {

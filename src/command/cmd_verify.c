@@ -162,9 +162,7 @@ static tsr_status print_result(const cli_args *args, const tsr_verification *res
     write_data(result, mapped, cli_has(args, "quiet"), &text);
   else
     print_text(result, cli_has(args, "quiet"), &text);
-  tsr_status status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(NULL, &text, NULL);
 }
 
 static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,

@@ -130,9 +130,7 @@ static tsr_status run_completion(const cli_args *args, int *out_exit) {
     if (strcmp(shells[i].shell, args->positional[0]) != 0) continue;
     tsr_text text = TSR_TEXT_EMPTY;
     shells[i].print(&text);
-    tsr_status status = cli_output(&text, NULL);
-    tsr_text_deinit(&text);
-    return status;
+    return cli_finish(NULL, &text, NULL);
   }
   return tsr_fail(BAD_ARGUMENT, "shell \"%s\" is unknown, wanted bash, zsh or fish",
                   args->positional[0]);
