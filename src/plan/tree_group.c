@@ -53,17 +53,17 @@ size_t tsr_path_layer(const char *path) {
 
 // ---- gathering ----
 
-typedef struct pattern_group {
+typedef struct path_group {
   const char *pattern;
   int64_t first, count;
-} pattern_group;
+} path_group;
 
 typedef struct group_job {
   const tsr_tree *tree;
   const uint64_t *keys;   // NULL = none
   tsr_arena arena;        // patterns
   tsr_text pattern;       // of the tensor at hand
-  pattern_group *groups;  // owned
+  path_group *groups;  // owned
   int64_t count, capacity;
   tsr_hash_slots slots;  // of the groups
   int32_t *of_tensor;    // owned: the group of each
@@ -78,7 +78,7 @@ static uint64_t hash_tensor(const group_job *work, int64_t index) {
   return hash ^ (uint64_t)tensor->dtype;
 }
 
-static bool is_member(const group_job *work, const pattern_group *known, int64_t index) {
+static bool is_member(const group_job *work, const path_group *known, int64_t index) {
   if (strcmp(known->pattern, tsr_text_string(&work->pattern)) != 0) return false;
   if (work->keys && work->keys[index] != work->keys[known->first]) return false;
   const tsr_tensor *a = tsr_tree_at(work->tree, known->first);
@@ -87,14 +87,14 @@ static bool is_member(const group_job *work, const pattern_group *known, int64_t
 }
 
 static tsr_status add_group(group_job *work, int64_t first, uint64_t hash) {
-  pattern_group *groups = tsr_grow(work->groups, work->count, &work->capacity, sizeof *groups);
+  path_group *groups = tsr_grow(work->groups, work->count, &work->capacity, sizeof *groups);
   if (!groups) return tsr_fail(NO_MEMORY, "%lld groups of tensors", (long long)work->count);
   work->groups = groups;
   const size_t length = work->pattern.length;
   const char *pattern = tsr_arena_copy(&work->arena, tsr_text_string(&work->pattern), length);
   if (!pattern || !tsr_hash_slots_add(&work->slots, hash))
     return tsr_fail(NO_MEMORY, "groups of tensors");
-  groups[work->count++] = (pattern_group){.pattern = pattern, .first = first};
+  groups[work->count++] = (path_group){.pattern = pattern, .first = first};
   work->text_bytes += length + 1;
   return NULL;
 }
