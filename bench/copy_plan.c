@@ -102,7 +102,8 @@ static tsr_status make_plans(void *context) {
   b->copies = b->bytes = 0;
   for (size_t i = 0; i < sizeof certified / sizeof *certified; i++) TSR_TRY(certify(b, i));
   for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) TSR_TRY(copy(b, i));
-  if (!b->printed) fprintf(stderr, "copy_plan: %lld MB certified, %lld copies\n", b->bytes, b->copies);
+  if (!b->printed)
+    fprintf(stderr, "copy_plan: %lld MB certified, %lld copies\n", b->bytes, b->copies);
   b->printed = true;
   return NULL;
 }

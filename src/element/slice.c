@@ -120,7 +120,7 @@ static tsr_status bind(const items *list, const tsr_shape *shape, tsr_slice *out
 tsr_status tsr_slice_parse(const char *text, const tsr_shape *shape, tsr_slice *out_slice) {
   tsr_cursor cursor = TSR_CURSOR("slice", text);
   items list = {.ellipsis = -1};
-  tsr_slice slice;
+  tsr_slice slice = {0};
   tsr_status status = read_items(&cursor, &list);
   if (!status) status = bind(&list, shape, &slice);
   if (!status) *out_slice = slice;

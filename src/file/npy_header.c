@@ -149,8 +149,7 @@ static tsr_status read_item(tsr_cursor *cursor, bool seen[KEY_COUNT], tsr_npy *n
   if (which == KEY_COUNT)
     return tsr_cursor_fail(&start, BROKEN_FILE,
                            "key '%s' is not one of descr, fortran_order, shape", name.bytes);
-  if (seen[which])
-    return tsr_cursor_fail(&start, BROKEN_FILE, "key '%s' occurs twice", name.bytes);
+  if (seen[which]) return tsr_cursor_fail(&start, BROKEN_FILE, "key '%s' occurs twice", name.bytes);
   seen[which] = true;
   TSR_TRY(tsr_cursor_expect(cursor, ':'));
   tsr_cursor_peek(cursor);

@@ -31,7 +31,7 @@ typedef struct tsr_json_field {
 // clang-format off
 #define TSR_JSON_FIELD_AS(record, field, key_)                                                     \
   {.key = (key_),                                                                                  \
-   .type = _Generic(((record *)0)->field, int: TSR_JSON_FIELD_INT, int64_t: TSR_JSON_FIELD_INT64,  \
+   .type = _Generic(((record){0}).field, int: TSR_JSON_FIELD_INT, int64_t: TSR_JSON_FIELD_INT64,   \
                     bool: TSR_JSON_FIELD_BOOL, double: TSR_JSON_FIELD_DOUBLE,                      \
                     const char *: TSR_JSON_FIELD_STRING),                                          \
    .offset = offsetof(record, field)}

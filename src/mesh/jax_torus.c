@@ -195,7 +195,7 @@ static void find_advice(const tsr_torus *torus, const int64_t *wanted, int rank,
   int owner[TSR_FIELD_COUNT] = {0};  // the logical axis each physical one goes to
   out->count = 0;
   for (;;) {
-    int64_t candidate[TSR_MAX_AXES];
+    int64_t candidate[TSR_MAX_AXES] = {0};
     for (int l = 0; l < rank; l++) candidate[l] = 1;
     for (int axis = 0; axis < torus->rank; axis++) candidate[owner[axis]] *= torus->dims[axis];
     consider(out, torus, candidate, wanted, rank);

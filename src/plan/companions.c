@@ -236,7 +236,8 @@ static tsr_status set_row(companion_pass *work, int64_t row) {
   if (work->done[row]) return NULL;
   work->done[row] = true;
   const bool in_other_form = has_stand_in(work, row);
-  const tsr_companion c = in_other_form ? (tsr_companion){0} : tsr_companion_find(work->tree, row);
+  tsr_companion c = {0};
+  if (!in_other_form) c = tsr_companion_find(work->tree, row);
   if (!in_other_form && c.kind == TSR_COMPANION_NONE) return NULL;
   tsr_plan_builder_drop_notes(work->builder, row);
   if (in_other_form) return set_stand_in(work, row);

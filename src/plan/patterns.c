@@ -29,8 +29,8 @@ static tsr_status compile(pattern_set *set) {
   if (!set->regexes) return tsr_fail(NO_MEMORY, "%lld patterns", (long long)set->count);
   TSR_TRY(tsr_regex_engine_create(&set->engine));
   for (; set->compiled < set->count; set->compiled++)
-    TSR_TRY(tsr_regex_compile(set->engine, set->patterns[set->compiled],
-                              &set->regexes[set->compiled]));
+    TSR_TRY(
+        tsr_regex_compile(set->engine, set->patterns[set->compiled], &set->regexes[set->compiled]));
   return NULL;
 }
 

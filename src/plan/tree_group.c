@@ -60,10 +60,10 @@ typedef struct path_group {
 
 typedef struct group_job {
   const tsr_tree *tree;
-  const uint64_t *keys;   // NULL = none
-  tsr_arena arena;        // patterns
-  tsr_text pattern;       // of the tensor at hand
-  path_group *groups;  // owned
+  const uint64_t *keys;  // NULL = none
+  tsr_arena arena;       // patterns
+  tsr_text pattern;      // of the tensor at hand
+  path_group *groups;    // owned
   int64_t count, capacity;
   tsr_hash_slots slots;  // of the groups
   int32_t *of_tensor;    // owned: the group of each

@@ -101,7 +101,7 @@ static bool box_of(const tsr_layout *to, int64_t position, const tsr_copy *copy,
 }
 
 static void add_box(const tsr_redistribution *change, int64_t position, const tsr_copy *copy,
-                     tsr_text *out) {
+                    tsr_text *out) {
   tsr_range box[TSR_MAX_RANK];
   tsr_text what = TSR_TEXT_EMPTY;
   const bool is_box = change->shape.rank && box_of(change->to, position, copy, box);

@@ -463,8 +463,9 @@ static void values_are_printed_as_numpy_does(void **state) {
   tsr_text text = TSR_TEXT_EMPTY;
   const tsr_values_options tight = {.size = sizeof tight, .max_memory = 1000};
   tsr_slice_whole(TSR_SHAPE(3, 4, 40), &slice);
-  assert_fails(tsr_checkpoint_print_values(model, 0, &slice, &tight, &text), DOES_NOT_FIT,
-               "tensor \"x\": showing 480 elements takes more than 1000 bytes of memory; show fewer");
+  assert_fails(
+      tsr_checkpoint_print_values(model, 0, &slice, &tight, &text), DOES_NOT_FIT,
+      "tensor \"x\": showing 480 elements takes more than 1000 bytes of memory; show fewer");
   tsr_checkpoint_release(model);
   test_folder_remove(&folder);
 }

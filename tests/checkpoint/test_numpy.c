@@ -81,8 +81,9 @@ static void check_array(const tsr_checkpoint *model, const test_array *array, ts
 static void check_all(const tsr_checkpoint *model) {
   assert_int_equal(tsr_tree_count(tsr_checkpoint_tree(model)), COUNT);
   for (int i = 0; i < COUNT; i++) check_array(model, &arrays[i], dtypes[i]);
-  assert_string_equal(tsr_checkpoint_warnings(model),
-                      "array \"half\" has elements of 16 bits and records no dtype: read as bf16\n");
+  assert_string_equal(
+      tsr_checkpoint_warnings(model),
+      "array \"half\" has elements of 16 bits and records no dtype: read as bf16\n");
 }
 
 // ---- facts ----

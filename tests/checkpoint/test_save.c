@@ -394,7 +394,8 @@ static void bad_saves_are_refused(void **state) {
   assert_fails_with(save_leaves(leaves, 1, other, path, NULL), BAD_ARGUMENT, "another comm");
   assert_fails_with(save_leaves(leaves, 2, comm, path, NULL), PLAN_REQUIRED,
                     "arrays \"a\" and \"b\" are on different meshes");
-  assert_fails_with(save_leaves(&host, 1, comm, path, NULL), PLAN_REQUIRED, "no leaf is an array with a mesh");
+  assert_fails_with(save_leaves(&host, 1, comm, path, NULL), PLAN_REQUIRED,
+                    "no leaf is an array with a mesh");
   options.existing = TSR_EXISTING_RESUME;
   assert_fails_with(save_leaves(leaves, 1, comm, path, &options), BAD_ARGUMENT, "not resumed");
   options = (tsr_save_options){.size = sizeof options, .max_memory = -1};

@@ -36,7 +36,7 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
 
 #define CALLS(X)                                                                                   \
   X(array_local, 8, INDEX_OUT_OF_RANGE,                                                            \
-    tsr_array_local_at(w->array, i, &(tsr_local_shard){.size = sizeof(tsr_local_shard)}))            \
+    tsr_array_local_at(w->array, i, &(tsr_local_shard){.size = sizeof(tsr_local_shard)}))          \
   X(array_write, 8, INDEX_OUT_OF_RANGE, tsr_array_write(w->array, i, OUT(0)))                      \
   X(array_to_dlpack, 8, INDEX_OUT_OF_RANGE, tsr_array_to_dlpack(w->array, i, OUT(0)))              \
   X(array_to_dlpack_unversioned, 8, INDEX_OUT_OF_RANGE,                                            \

@@ -43,7 +43,7 @@ static void release_all(world *w) {
 // ---- name, call, how to free what it made ----
 
 #define CALLS(X)                                                                                \
-  X(array_local, tsr_array_local_at(w->array, 0, SIZED(0, tsr_local_shard)), (void)0)            \
+  X(array_local, tsr_array_local_at(w->array, 0, SIZED(0, tsr_local_shard)), (void)0)           \
   X(array_constrain,                                                                            \
     tsr_array_constrain(w->array, w->other_spec, w->mesh, NULL, OUT(0),                         \
                         SIZED(1, tsr_place_report)),                                            \

@@ -86,7 +86,8 @@ static void both_or_a_list_that_knows(void **state) {
   assert_fails_with(ask(&(tsr_axes_request){.size = size, .dynamic = &modeless}, &spec),
                     AXES_OR_MODE_MISSING, "wanted both");
   assert_fails(ask(&(tsr_axes_request){.size = size, .names = &names, .mode = by_dim(0)}, &spec),
-               SHAPE_MISSING_FOR_DYNAMIC_MODE, "the mode depends on dimension 0, but no shape is given");
+               SHAPE_MISSING_FOR_DYNAMIC_MODE,
+               "the mode depends on dimension 0, but no shape is given");
   assert_fails_with(ask(&(tsr_axes_request){.names = &names, .mode = train}, &spec), BAD_ARGUMENT,
                     "tsr_axes_request has size 0");
 }

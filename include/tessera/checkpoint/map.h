@@ -1,8 +1,8 @@
 // Map: how the tensors of one checkpoint are made from those of another.
 //
-// Two programs that share a model's numbers rarely share names and shapes: one fuses q, k and v, one
-// keeps kernels transposed, one stacks its experts. Each line of a map makes destination tensors
-// (docs/map.md describes the language):
+// Two programs that share a model's numbers rarely share names and shapes: one fuses q, k and v,
+// one keeps kernels transposed, one stacks its experts. Each line of a map makes destination
+// tensors (docs/map.md describes the language):
 //
 //   # names hold {captures}: a whole number, or what a regex matches, {x:regex}
 //   layers.{n}.qkv = concat(0, layers.{n}.q, layers.{n}.k, layers.{n}.v)
@@ -63,8 +63,8 @@ typedef struct tsr_map_options {
 // Immutable, shared.
 typedef struct tsr_mapping tsr_mapping;
 
-// Fails if a line names a source that does not exist, needs shapes that do not fit (with file, line,
-// tensor and sizes), or makes a tensor that another line makes.
+// Fails if a line names a source that does not exist, needs shapes that do not fit (with file,
+// line, tensor and sizes), or makes a tensor that another line makes.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
     tsr_map_apply(const tsr_map *map, const tsr_tree *source, const tsr_map_options *options,
                   tsr_mapping **out_mapping);
@@ -75,9 +75,9 @@ TSR_API TSR_NONNULL const tsr_tree *tsr_mapping_tree(const tsr_mapping *mapping)
 // Warnings, one a line: patterns that match nothing, and under `only` sources that no line uses.
 // "" = none.
 TSR_API TSR_NONNULL const char *tsr_mapping_warnings(const tsr_mapping *mapping);
-// The inverse: makes the source tensors from the destination's, for a checkpoint that holds these in
-// any order. Fails with not_expressible if an element of a source is in no destination tensor, and
-// names the first such source.
+// The inverse: makes the source tensors from the destination's, for a checkpoint that holds these
+// in any order. Fails with not_expressible if an element of a source is in no destination tensor,
+// and names the first such source.
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_mapping_invert(const tsr_mapping *mapping,
                                                                tsr_mapping **out_inverse);
 
