@@ -26,16 +26,22 @@ const tsr_dtype_info *tsr_dtype_info_of(tsr_dtype dtype) {
 }
 
 const char *tsr_dtype_name(tsr_dtype dtype, tsr_ecosystem ecosystem) {
-  static const size_t names[TSR_ECOSYSTEM_COUNT] = {
-      [TSR_NAMES_OWN] = offsetof(tsr_dtype_info, name),
-      [TSR_NAMES_SAFETENSORS] = offsetof(tsr_dtype_info, safetensors),
-      [TSR_NAMES_STABLEHLO] = offsetof(tsr_dtype_info, stablehlo),
-      [TSR_NAMES_NUMPY] = offsetof(tsr_dtype_info, numpy),
-      [TSR_NAMES_TORCH] = offsetof(tsr_dtype_info, torch),
-  };
   const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
-  if (!info || (unsigned)ecosystem >= TSR_ECOSYSTEM_COUNT) return NULL;
-  return *(const char *const *)((const char *)info + names[ecosystem]);
+  if (!info) return NULL;
+  switch (ecosystem) {
+    case TSR_NAMES_OWN:
+      return info->name;
+    case TSR_NAMES_SAFETENSORS:
+      return info->safetensors;
+    case TSR_NAMES_STABLEHLO:
+      return info->stablehlo;
+    case TSR_NAMES_NUMPY:
+      return info->numpy;
+    case TSR_NAMES_TORCH:
+      return info->torch;
+    default:
+      return NULL;
+  }
 }
 
 tsr_dtype tsr_dtype_find_in(tsr_ecosystem ecosystem, const char *name, size_t length) {

@@ -14,16 +14,16 @@ static tsr_hash128 add_patterns(tsr_hash128 hash, const char *const *patterns, i
   return tsr_hash128_add(hash, &count, sizeof count);
 }
 
-tsr_hash128 tsr_selection_digest(const tsr_selection *o) {
+tsr_hash128 tsr_selection_digest(const tsr_selection *selection) {
   tsr_text map = TSR_TEXT_EMPTY;
-  tsr_hash128 hash = add_patterns(TSR_HASH128_EMPTY, o->include, o->include_count);
-  hash = add_patterns(hash, o->exclude, o->exclude_count);
-  for (int64_t i = 0; i < o->cast_count; i++) {
-    hash = tsr_hash128_add_text(hash, o->casts[i].pattern);
-    hash = tsr_hash128_add(hash, &o->casts[i].dtype, sizeof o->casts[i].dtype);
+  tsr_hash128 hash = add_patterns(TSR_HASH128_EMPTY, selection->include, selection->include_count);
+  hash = add_patterns(hash, selection->exclude, selection->exclude_count);
+  for (int64_t i = 0; i < selection->cast_count; i++) {
+    hash = tsr_hash128_add_text(hash, selection->casts[i].pattern);
+    hash = tsr_hash128_add(hash, &selection->casts[i].dtype, sizeof selection->casts[i].dtype);
   }
-  hash = tsr_hash128_add(hash, &o->dtype, sizeof o->dtype);
-  if (o->map) tsr_mapping_describe(o->map, &map);
+  hash = tsr_hash128_add(hash, &selection->dtype, sizeof selection->dtype);
+  if (selection->map) tsr_mapping_describe(selection->map, &map);
   hash = tsr_hash128_add(hash, tsr_text_string(&map), map.length);
   tsr_text_deinit(&map);
   return hash;
@@ -34,18 +34,19 @@ static void describe_patterns(const char *what, const char *const *patterns, int
   for (int64_t i = 0; i < count; i++) tsr_text_addf(out, "%s \"%s\"", i ? "," : what, patterns[i]);
 }
 
-void tsr_selection_describe(const tsr_selection *o, tsr_text *out) {
-  const tsr_dtype_info *info = tsr_dtype_info_of(o->dtype);
+void tsr_selection_describe(const tsr_selection *selection, tsr_text *out) {
+  const tsr_dtype_info *info = tsr_dtype_info_of(selection->dtype);
   tsr_text_addf(out, "tensors as %s", info ? info->name : "they are");
-  describe_patterns(", included", o->include, o->include_count, out);
-  describe_patterns(", excluded", o->exclude, o->exclude_count, out);
-  for (int64_t i = 0; i < o->cast_count; i++) {
-    info = tsr_dtype_info_of(o->casts[i].dtype);
-    tsr_text_addf(out, ", \"%s\" as %s", o->casts[i].pattern, info ? info->name : "they are");
+  describe_patterns(", included", selection->include, selection->include_count, out);
+  describe_patterns(", excluded", selection->exclude, selection->exclude_count, out);
+  for (int64_t i = 0; i < selection->cast_count; i++) {
+    info = tsr_dtype_info_of(selection->casts[i].dtype);
+    tsr_text_addf(out, ", \"%s\" as %s", selection->casts[i].pattern,
+                  info ? info->name : "they are");
   }
-  if (!o->map) return;
+  if (!selection->map) return;
   tsr_text_add(out, ", made by the map ");
-  tsr_mapping_describe(o->map, out);
+  tsr_mapping_describe(selection->map, out);
 }
 
 // ---- a load ----

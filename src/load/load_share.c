@@ -163,14 +163,14 @@ tsr_status tsr_exchanges_init(tsr_exchanges *x, int64_t most) {
   return tsr_fail(NO_MEMORY, "%lld exchanges", (long long)most);
 }
 
-void tsr_exchanges_deinit(tsr_exchanges *x) {
-  for (int i = 0; i < x->count; i++) {
-    tsr_copy_vector_deinit(&x->copies[i]);
-    tsr_lists_deinit(&x->lists[i]);
+void tsr_exchanges_deinit(tsr_exchanges *exchanges) {
+  for (int i = 0; i < exchanges->count; i++) {
+    tsr_copy_vector_deinit(&exchanges->copies[i]);
+    tsr_lists_deinit(&exchanges->lists[i]);
   }
-  free(x->items);
-  free(x->copies);
-  free(x->lists);
+  free(exchanges->items);
+  free(exchanges->copies);
+  free(exchanges->lists);
 }
 
 tsr_status tsr_exchanges_add(tsr_exchanges *x, const tsr_comm *comm, int bits,

@@ -1,5 +1,6 @@
 // Carries decisions out: tensors in host memory are cut one by one, arrays move together in one
 // round. Donated arrays that several leaves share are replaced by aliases first.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 static void write_report(tsr_placement_decision *decision, int64_t index,
                          tsr_place_report *out_reports) {
   if (!out_reports) return;
+  assert(decision);
   const size_t size = out_reports->size;
   char *place = (char *)out_reports + (size_t)index * size;
   memcpy(place, &size, sizeof size);
@@ -222,8 +224,10 @@ static tsr_status untie(tree_placement *at) {
   }
   status = tsr_array_agree(tsr_array_comm(at->from[at->tied[0]]), "place", status);
   if (!status) status = tsr_array_reshard_all(from, layouts, at->tied_count, NULL, at->aliases);
-  for (size_t i = 0; !status && i < count; i++) at->from[at->tied[i]] = at->aliases[i];
-  return status;
+  if (status) return status;
+  assert(at->aliases);
+  for (size_t i = 0; i < count; i++) at->from[at->tied[i]] = at->aliases[i];
+  return NULL;
 }
 
 static tsr_status donate_all(tree_placement *at) {

@@ -4,6 +4,7 @@
 // table, and the recipe is then carried out. Ids, processes and list order are those the runtimes
 // give: ids run over cores, then x, y, z, then slices; a host drives a small box of chips, hosts
 // are numbered like chips; the list goes host by host.
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,6 +424,7 @@ static tsr_status carry_out(const synthetic *recipe, tsr_topology **out_topology
   TSR_TRY(count_devices(recipe, &count));
   tsr_device *devices = malloc((size_t)count * sizeof *devices);
   if (!devices) return tsr_fail(NO_MEMORY, "%lld devices", (long long)count);
+  assert(recipe->kind);
   list_devices(recipe, devices, count);
   const tsr_topology_desc desc = {.size = sizeof desc,
                                   .platform = recipe->kind->platform,

@@ -3,6 +3,7 @@
 // Grids answer by dimension: the owner of an element is arithmetic, so a walk over what a shard
 // holds finds the cuts it meets. If there are more blocks than cuts (cyclic), every cut is tried
 // instead. Listed boxes are found in a tree.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/compare.h"
@@ -91,8 +92,10 @@ static tsr_status add_product(const tsr_layout *grid, const tsr_numbers *cuts, t
     if (cuts[d].count == 0) return NULL;
   for (;;) {
     int64_t shard = 0;
-    for (int d = 0; d < grid->rank; d++)
+    for (int d = 0; d < grid->rank; d++) {
+      assert(cuts[d].items);  // since they are counted
       shard = shard * tsr_layout_dim_shards(grid, d) + cuts[d].items[at[d]];
+    }
     TSR_TRY(tsr_numbers_add(list, shard));
     int d = grid->rank - 1;
     while (d >= 0 && ++at[d] == cuts[d].count) at[d--] = 0;
