@@ -4,9 +4,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/arena.h"
 
 // Makes room for one more element of `size` bytes after `count`. Gives the list, which may have
 // moved; NULL without memory, and the list is unchanged then.
@@ -15,18 +12,6 @@ static inline void *tsr_grow(void *list, int64_t count, int64_t *capacity, size_
   const int64_t wanted = *capacity ? 2 * *capacity : 16;
   void *larger = realloc(list, (size_t)wanted * size);
   if (larger) *capacity = wanted;
-  return larger;
-}
-
-// The same for a list in an arena, where the smaller list stays until the arena is freed.
-static inline void *tsr_grow_in(tsr_arena *arena, void *list, int64_t count, int64_t *capacity,
-                                size_t size) {
-  if (count < *capacity) return list;
-  const int64_t wanted = *capacity ? 2 * *capacity : 16;
-  void *larger = tsr_arena_zeros(arena, (size_t)wanted, size);
-  if (!larger) return NULL;
-  if (count) memcpy(larger, list, (size_t)count * size);
-  *capacity = wanted;
   return larger;
 }
 

@@ -5,7 +5,7 @@
 // axes are left. The result is one flat list without nothings.
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/arena.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/eformer_axes.h"
@@ -22,7 +22,6 @@ typedef struct resolver {
   tsr_arena *memory;
   const char **found;
   int count, steps;
-  int64_t capacity;
   bool grouped;  // a group was met
 } resolver;
 
@@ -43,7 +42,7 @@ static tsr_status add_axis(resolver *to, const char *axis) {
   if (!axis[0] || !strcmp(axis, "_")) return NULL;
   if (to->count == TSR_ENTRIES_MAX)
     return tsr_fail(TOO_LARGE, "more than %d mesh axes for one dimension", TSR_ENTRIES_MAX);
-  const char **found = tsr_grow_in(to->memory, to->found, to->count, &to->capacity, sizeof *found);
+  const char **found = tsr_arena_grow(to->memory, to->found, to->count, sizeof *found);
   if (!found) return tsr_fail(NO_MEMORY, "%d mesh axes", to->count);
   to->found = found;
   found[to->count++] = axis;

@@ -1,6 +1,6 @@
 // Names of dimensions as text: entries separated by commas. A list of one empty group is "(),",
 // since "()" is the empty list.
-#include "base/grow.h"
+#include "base/arena.h"
 #include "base/text_internal.h"
 #include "rules/entry.h"
 #include "rules/logical_internal.h"
@@ -14,14 +14,13 @@ static bool is_empty_list(tsr_cursor cursor) {
 static tsr_status read_list(tsr_arena *arena, const char *text, tsr_logical_entry **out_items,
                             int *out_count) {
   tsr_cursor cursor = TSR_CURSOR("names", text);
-  int64_t capacity = 0;
   if (is_empty_list(cursor)) return NULL;
   if (!tsr_cursor_peek(&cursor))
     return tsr_cursor_fail(&cursor, SYNTAX, "an empty text; no names are written ()");
   do {
     if (*out_count == TSR_ENTRIES_MAX)
       return tsr_cursor_fail(&cursor, TOO_LARGE, "more than %d names", TSR_ENTRIES_MAX);
-    tsr_logical_entry *items = tsr_grow_in(arena, *out_items, *out_count, &capacity, sizeof *items);
+    tsr_logical_entry *items = tsr_arena_grow(arena, *out_items, *out_count, sizeof *items);
     if (!items) return tsr_fail(NO_MEMORY, "a list of %d names", *out_count);
     *out_items = items;
     TSR_TRY(tsr_entry_read(arena, &cursor, &(*out_items)[(*out_count)++]));
