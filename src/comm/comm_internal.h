@@ -1,4 +1,4 @@
-// Measured costs of messages between devices and ranks, for the command and the tests.
+// Measured costs of messages between devices, for the command and the tests.
 #ifndef TESSERA_COMM_COMM_INTERNAL_H
 #define TESSERA_COMM_COMM_INTERNAL_H
 
@@ -24,15 +24,5 @@ typedef struct tsr_comm_fit {
 // least squares of relative errors. Every rank gets the same result.
 TSR_MUST_USE tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b,
                                                  int64_t most_bytes, tsr_comm_fit *out_fit);
-
-// Seconds of a message of n bytes: alpha + beta * n. Zero on a single device or a single rank.
-typedef struct tsr_comm_cost {
-  double local_alpha, local_beta;  // between two devices of one process
-  double rank_alpha, rank_beta;    // between two ranks
-} tsr_comm_cost;
-// Collective. Measures both between the first suitable devices, by tsr_comm_measure_between; takes
-// about a second.
-TSR_MUST_USE tsr_status tsr_comm_measure(tsr_comm *comm, int64_t most_bytes,
-                                         tsr_comm_cost *out_cost);
 
 #endif

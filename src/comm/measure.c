@@ -158,25 +158,3 @@ tsr_status tsr_comm_measure_between(tsr_comm *comm, int64_t a, int64_t b, int64_
   free_buffers(&p);
   return status;
 }
-
-// The first rank from `rank` on with at least as many devices; -1 if there is none.
-static int find_rank(const tsr_comm *comm, int rank, int64_t devices) {
-  for (; rank < comm->rank_count; rank++) {
-    if (comm->first[rank + 1] - comm->first[rank] >= devices) return rank;
-  }
-  return -1;
-}
-
-tsr_status tsr_comm_measure(tsr_comm *comm, int64_t most_bytes, tsr_comm_cost *out_cost) {
-  tsr_comm_fit local = {0}, far = {0};
-  const int both = find_rank(comm, 0, 2), left = find_rank(comm, 0, 1);
-  const int right = left < 0 ? -1 : find_rank(comm, left + 1, 1);
-  if (both >= 0)
-    TSR_TRY(tsr_comm_measure_between(comm, comm->first[both], comm->first[both] + 1, most_bytes,
-                                     &local));
-  if (right >= 0)
-    TSR_TRY(
-        tsr_comm_measure_between(comm, comm->first[left], comm->first[right], most_bytes, &far));
-  *out_cost = (tsr_comm_cost){local.alpha, local.beta, far.alpha, far.beta};
-  return NULL;
-}

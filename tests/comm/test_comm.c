@@ -184,8 +184,8 @@ static tsr_status use_comm(void *context) {
   if (!status) status = tsr_comm_all_to_all(comm, &groups, TSR_I32, TSR_SHAPE(3), 0, 0, ins, outs);
   if (!status) status = tsr_comm_broadcast(comm, &groups, 1, TSR_I32, 3, ins, outs);
   if (!status) status = tsr_comm_permute(comm, &(tsr_pair){0, 1}, 1, TSR_I32, 3, ins, outs);
-  tsr_comm_cost cost;
-  if (!status) status = tsr_comm_measure(comm, 64, &cost);
+  tsr_comm_fit fit;
+  if (!status) status = tsr_comm_measure_between(comm, 0, 1, 64, &fit);
   tsr_comm_release(comm);
   return status;
 }

@@ -176,11 +176,6 @@ static tsr_status measure_between(scene *s, int swapped) {
                                   swapped == 3 ? 128 : 64, &fit);
 }
 
-static tsr_status measure(scene *s, int swapped) {
-  tsr_comm_cost cost;
-  return tsr_comm_measure(s->comm, swapped ? 128 : 64, &cost);
-}
-
 const collective comm_collectives[] = {
     {"tsr_comm_all_gather", "groups dtype outer inner", all_gather},
     {"tsr_comm_all_reduce", "groups dtype op count", all_reduce},
@@ -192,5 +187,4 @@ const collective comm_collectives[] = {
     {"tsr_comm_share", "bytes", share},
     {"tsr_comm_exchange", "part_count bits from to length copy_count", exchange},
     {"tsr_comm_measure_between", "a b most_bytes", measure_between},
-    {"tsr_comm_measure", "most_bytes", measure},
     {0}};
