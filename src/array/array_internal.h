@@ -14,10 +14,6 @@
 #include "tessera/layout.h"
 #include "tessera/status.h"
 
-// Every element is `*element` of `dtype` (in the lowest bits of a byte if it is narrower).
-TSR_MUST_USE tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                                       const void *element, tsr_array **out_array);
-
 const tsr_sharding *tsr_array_sharding(const tsr_array *array);   // NULL unless a grid
 bool tsr_array_is_deleted(const tsr_array *array);                // it was donated
 bool tsr_array_is_fully_addressable(const tsr_array *array);      // all its devices are here

@@ -1,4 +1,4 @@
-// New arrays: zeros, one value, a callback, and given buffers.
+// New arrays: zeros, a callback, and given buffers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,46 +12,27 @@
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/pool.h"
 
-// ---- filling memory in parallel ----
+// ---- zeros, written in parallel ----
 
-enum { CHUNK = 3 << 18 };  // a multiple of every pattern's length
+enum { CHUNK = 3 << 18 };
 
-typedef struct memory_fill {
-  const unsigned char *pattern;  // `length` bytes, again and again; NULL = zeros
-  size_t length;
+typedef struct zeroing {
   char *data;
   int64_t bytes;
-} memory_fill;
+} zeroing;
 
-static tsr_status fill_chunk(void *context, int64_t index, int worker) {
-  const memory_fill *f = context;
-  char *data = f->data + index * CHUNK;
-  const int64_t left = f->bytes - index * CHUNK;
-  const size_t bytes = (size_t)(left < CHUNK ? left : CHUNK);
+static tsr_status zero_chunk(void *context, int64_t index, int worker) {
+  const zeroing *z = context;
+  const int64_t left = z->bytes - index * CHUNK;
   (void)worker;
-  if (!f->pattern) {
-    memset(data, 0, bytes);
-    return NULL;
-  }
-  size_t done = bytes < f->length ? bytes : f->length;
-  memcpy(data, f->pattern, done);
-  // Doubles the filled range.
-  for (size_t next; done < bytes; done += next) {
-    next = done < bytes - done ? done : bytes - done;
-    memcpy(data + done, data, next);
-  }
+  memset(z->data + index * CHUNK, 0, (size_t)(left < CHUNK ? left : CHUNK));
   return NULL;
 }
 
-static tsr_status fill(const tsr_array *array, memory_fill f) {
-  return tsr_pool_run(tsr_comm_pool(array->comm), (f.bytes + CHUNK - 1) / CHUNK, fill_chunk, &f);
-}
-
 tsr_status tsr_slot_clear(const tsr_array *array, tsr_array_slot *slot) {
-  return fill(array, (memory_fill){.data = slot->data, .bytes = tsr_slot_bytes(array, slot)});
+  zeroing z = {slot->data, tsr_slot_bytes(array, slot)};
+  return tsr_pool_run(tsr_comm_pool(array->comm), (z.bytes + CHUNK - 1) / CHUNK, zero_chunk, &z);
 }
-
-// ---- constant arrays ----
 
 tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
                            tsr_array **out_array) {
@@ -62,68 +43,15 @@ tsr_status tsr_array_empty(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
   return tsr_array_give(status, array, out_array);
 }
 
-typedef tsr_status slot_fn(tsr_array *array, tsr_array_slot *slot, const void *context);
-
-// An array with leaders filled one by one.
-static tsr_status make_each(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                            slot_fn *write, const void *context, tsr_array **out_array) {
+tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
+                           tsr_array **out_array) {
   tsr_array *array = NULL;
   TSR_TRY(tsr_array_empty(comm, layout, dtype, &array));
   tsr_status status = NULL;
   for (int64_t i = 0; i < array->slot_count && !status; i++)
     if (tsr_slot_is_leader(array, &array->slots[i]))
-      status = write(array, &array->slots[i], context);
+      status = tsr_slot_clear(array, &array->slots[i]);
   return tsr_array_give(status, array, out_array);
-}
-
-static tsr_status write_zeros(tsr_array *array, tsr_array_slot *slot, const void *context) {
-  (void)context;
-  return tsr_slot_clear(array, slot);
-}
-
-tsr_status tsr_array_zeros(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                           tsr_array **out_array) {
-  return make_each(comm, layout, dtype, write_zeros, NULL, out_array);
-}
-
-// Copies of an element up to a byte boundary: at most 3 bytes, for 6 bits.
-static size_t make_pattern(int bits, const void *element, unsigned char *out_pattern) {
-  if (bits >= 8) {
-    memcpy(out_pattern, element, (size_t)bits / 8);
-    return (size_t)bits / 8;
-  }
-  const size_t length = bits == 6 ? 3 : 1;
-  const unsigned value = *(const unsigned char *)element & ((1U << bits) - 1);
-  unsigned packed = 0;
-  for (unsigned at = 0; at < length * 8; at += (unsigned)bits) packed |= value << at;
-  for (size_t i = 0; i < length; i++) out_pattern[i] = (unsigned char)(packed >> (8 * i));
-  return length;
-}
-
-static tsr_status write_full(tsr_array *array, tsr_array_slot *slot, const void *element) {
-  unsigned char pattern[16];
-  const size_t length = make_pattern(array->bits, element, pattern);
-  const int64_t bytes = tsr_slot_bytes(array, slot);
-  TSR_TRY(fill(array, (memory_fill){pattern, length, slot->data, bytes}));
-  const int64_t tail = tsr_layout_buffer_elements(array->layout, slot->shard) % 8 * array->bits % 8;
-  if (tail) slot->data[bytes - 1] = (char)(slot->data[bytes - 1] & ((1 << tail) - 1));
-  return NULL;
-}
-
-// Shards a tensor with all strides 0, so that padding stays zero.
-static tsr_status shard_element(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                                const void *element, tsr_array **out_array) {
-  const int64_t strides[TSR_MAX_RANK] = {0};
-  tsr_host_options options = TSR_HOST_OPTIONS;
-  options.strides = strides;
-  return tsr_array_shard(comm, layout, dtype, element, &options, out_array);
-}
-
-tsr_status tsr_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
-                          const void *element, tsr_array **out_array) {
-  if (tsr_layout_policy(layout) == TSR_POLICY_PAD || tsr_layout_term_count(layout) > 1)
-    return shard_element(comm, layout, dtype, element, out_array);
-  return make_each(comm, layout, dtype, write_full, element, out_array);
 }
 
 // ---- a function of the place ----

@@ -188,3 +188,11 @@ tsr_layout *test_random_layout(test_random *random, const tsr_shape *shape) {
   if (kind == 1 && shape->rank > 0) return random_listed(random, shape, false);
   return random_grid(random, shape);
 }
+
+tsr_status test_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
+                           const void *element, tsr_array **out_array) {
+  const int64_t strides[TSR_MAX_RANK] = {0};
+  tsr_host_options options = TSR_HOST_OPTIONS;
+  options.strides = strides;
+  return tsr_array_shard(comm, layout, dtype, element, &options, out_array);
+}

@@ -15,6 +15,10 @@ int64_t test_tensor_bytes(const tsr_shape *shape, tsr_dtype dtype);
 // padding and the bits after the last element are zero.
 TSR_MUST_USE tsr_status test_array_check(const tsr_array *array, uint64_t seed);
 
+// An array whose every element is `*element` (in the lowest bits of a byte if it is narrower).
+TSR_MUST_USE tsr_status test_array_full(tsr_comm *comm, const tsr_layout *layout, tsr_dtype dtype,
+                                        const void *element, tsr_array **out_array);
+
 tsr_comm *test_comm(int64_t devices, int workers);
 // A layout of the grid kind, or, by chance, boxes or flat ranges of the same shape on 1 to 12
 // devices.

@@ -9,6 +9,7 @@
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
+#include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
 static void a_part_tells_device_ranges_and_replica_as_jax_does(void **state) {
@@ -145,23 +146,24 @@ static void full_arrays_have_the_element_everywhere_but_in_padding(void **state)
   static const tsr_dtype dtypes[] = {TSR_I2, TSR_F4E2M1FN, TSR_F6E3M2FN, TSR_U8, TSR_F32, TSR_C128};
   static const tsr_policy policies[] = {TSR_POLICY_UNEVEN, TSR_POLICY_PAD};
   const unsigned char element[16] = {0x2D, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const int64_t strides[2] = {0, 0};
+  const tsr_copy everywhere = {.length = 1, .loop_count = 1, .loops = {{35, 0, 1}}};
+  const tsr_copy last = {.from = 11, .length = 1};
   tsr_comm *comm = test_comm(4, 2);
   for (size_t t = 0; t < COUNT_OF(dtypes); t++)
     for (size_t p = 0; p < COUNT_OF(policies); p++) {
+      const int bits = tsr_dtype_info_of(dtypes[t])->bits;
       tsr_layout *layout = test_layout_of("x=2,y=2", "x, y", "5,7", policies[p]);
-      tsr_host_options options = TSR_HOST_OPTIONS;
-      tsr_array *full = NULL, *cut = NULL;
-      options.strides = strides;
-      assert_ok(tsr_array_full(comm, layout, dtypes[t], element, &full));
-      assert_ok(tsr_array_shard(comm, layout, dtypes[t], element, &options, &cut));
-      for (int i = 0; i < 4; i++) {
-        tsr_local_shard part = TSR_LOCAL_SHARD;
-        assert_ok(tsr_array_local_at(full, i, &part));
-        assert_memory_equal(part.data, tsr_array_data(cut, i), (size_t)part.bytes);
+      unsigned char wanted[35 * 16] = {0}, found[35 * 16] = {0}, padding[16] = {0};
+      tsr_array *full = NULL;
+      assert_ok(test_array_full(comm, layout, dtypes[t], element, &full));
+      assert_ok(tsr_array_gather(full, found, sizeof found, NULL));
+      tsr_copy_run(&everywhere, bits, element, wanted);
+      assert_memory_equal(found, wanted, sizeof wanted);
+      if (policies[p] == TSR_POLICY_PAD) {  // the last shard is 2 x 3 in a buffer of 3 x 4
+        tsr_copy_run(&last, bits, tsr_array_data(full, 3), padding);
+        for (size_t i = 0; i < sizeof padding; i++) assert_int_equal(padding[i], 0);
       }
       tsr_array_release(full);
-      tsr_array_release(cut);
       tsr_layout_release(layout);
     }
   tsr_comm_release(comm);
@@ -173,7 +175,7 @@ static void large_arrays_are_filled_by_all_workers(void **state) {
   tsr_layout *layout = test_layout_of("x=2", "x", "1000003", TSR_POLICY_UNEVEN);
   const float one = 1;
   tsr_array *array = NULL;
-  assert_ok(tsr_array_full(comm, layout, TSR_F32, &one, &array));
+  assert_ok(test_array_full(comm, layout, TSR_F32, &one, &array));
   const float *data = tsr_array_data(array, 1);
   for (int i = 0; i < 500001; i++) assert_true(data[i] == one);
   tsr_array_release(array);
@@ -326,7 +328,7 @@ static tsr_status make_arrays(void *context) {
   void *data;
   const float one = 1;
   tsr_buffer_pool_trim(tsr_comm_buffers(m->comm), 0);
-  tsr_status status = tsr_array_full(m->comm, m->layout, TSR_F32, &one, &full);
+  tsr_status status = test_array_full(m->comm, m->layout, TSR_F32, &one, &full);
   if (!status) status = tsr_array_generate(m->comm, m->layout, TSR_I32, count_up, &calls, &made);
   if (!status) status = tsr_array_local_at(full, 0, &part);
   if (!status) status = tsr_array_write(full, 1, &data);

@@ -38,7 +38,7 @@ static void check_pair(tsr_comm *comm, tsr_array *from, const tsr_array *wanted,
   const int64_t count = tsr_array_local_count(wanted);
   const void *places[MOST_PARTS];
   tsr_array *target = NULL;
-  assert_ok(tsr_array_full(comm, tsr_array_layout(wanted), TSR_I32, &(int32_t){-1}, &target));
+  assert_ok(test_array_full(comm, tsr_array_layout(wanted), TSR_I32, &(int32_t){-1}, &target));
   const int64_t before = in_use(comm), memory = tsr_array_memory(target);
   for (int64_t i = 0; i < count; i++) places[i] = tsr_array_data(target, i);
   for (int turn = 0; turn < 2; turn++) {

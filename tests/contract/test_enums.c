@@ -53,10 +53,6 @@ static const char *const data_axis[] = {"data"};
 #define CALLS(X)                                                                                  \
   X(array_zeros, TSR_DTYPE_COUNT, tsr_array_zeros(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
   X(array_empty, TSR_DTYPE_COUNT, tsr_array_empty(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
-  X(array_full, TSR_DTYPE_COUNT,                                                                  \
-    tsr_array_full(w->comm, w->layout, (tsr_dtype)v, w->host, OUT(0)))                            \
-  X(array_full_padded, TSR_DTYPE_COUNT,                                                           \
-    tsr_array_full(w->comm, w->padded, (tsr_dtype)v, w->host, OUT(0)))                            \
   X(array_shard, TSR_DTYPE_COUNT,                                                                 \
     tsr_array_shard(w->comm, w->layout, (tsr_dtype)v, w->host, NULL, OUT(0)))                     \
   X(array_put, TSR_DTYPE_COUNT,                                                                   \
