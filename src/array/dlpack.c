@@ -7,7 +7,6 @@
 
 #include "array/array.h"
 #include "array/array_internal.h"
-#include "array/dlpack_internal.h"
 #include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
 #include "element/shape_internal.h"
@@ -139,24 +138,6 @@ tsr_status tsr_array_to_dlpack_unversioned(const tsr_array *array, int64_t index
 
 // ---- in ----
 
-typedef struct imported {
-  tsr_dtype dtype;
-  tsr_shape shape;
-  const int64_t *strides;  // NULL = row-major
-  char *data;
-} imported;
-
-static tsr_status import_tensor(const DLTensor *tensor, imported *out) {
-  if (tensor->device.device_type != kDLCPU)
-    return tsr_fail(UNSUPPORTED, "a DLPack tensor on a device of type %d, wanted %d (CPU)",
-                    (int)tensor->device.device_type, (int)kDLCPU);
-  TSR_TRY(find_dtype(tensor->dtype, &out->dtype));
-  TSR_TRY(tsr_shape_init(&out->shape, tensor->shape, tensor->ndim));
-  out->strides = tensor->strides;
-  out->data = (char *)tensor->data + tensor->byte_offset;
-  return NULL;
-}
-
 static tsr_status check_version(const DLManagedTensorVersioned *tensor) {
   if (tensor->version.major != DLPACK_MAJOR_VERSION)
     return tsr_fail(UNSUPPORTED, "a tensor of DLPack %u.%u, wanted %d.x", tensor->version.major,
@@ -183,15 +164,21 @@ static tsr_status shard_tensor(tsr_comm *comm, const tsr_layout *layout, const D
                                bool borrow, tsr_release_fn *release, void *context,
                                tsr_array **out_array) {
   const tsr_shape wanted = tsr_layout_shape(layout);
-  imported in;
-  TSR_TRY(import_tensor(tensor, &in));
-  TSR_TRY(tsr_shapes_check("the DLPack tensor", &in.shape, "the layout has", &wanted));
+  tsr_shape shape;
+  tsr_dtype dtype;
+  if (tensor->device.device_type != kDLCPU)
+    return tsr_fail(UNSUPPORTED, "a DLPack tensor on a device of type %d, wanted %d (CPU)",
+                    (int)tensor->device.device_type, (int)kDLCPU);
+  TSR_TRY(find_dtype(tensor->dtype, &dtype));
+  TSR_TRY(tsr_shape_init(&shape, tensor->shape, tensor->ndim));
+  TSR_TRY(tsr_shapes_check("the DLPack tensor", &shape, "the layout has", &wanted));
   tsr_host_options options = TSR_HOST_OPTIONS;
-  options.strides = in.strides;
+  options.strides = tensor->strides;
   options.borrow = borrow;
   options.release = release;
   options.release_context = context;
-  return tsr_array_shard(comm, layout, in.dtype, in.data, &options, out_array);
+  return tsr_array_shard(comm, layout, dtype, (char *)tensor->data + tensor->byte_offset, &options,
+                         out_array);
 }
 
 tsr_status tsr_array_from_dlpack(tsr_comm *comm, const tsr_layout *layout,
@@ -206,44 +193,4 @@ tsr_status tsr_array_from_dlpack_unversioned(tsr_comm *comm, const tsr_layout *l
                                              DLManagedTensor *tensor, bool borrow,
                                              tsr_array **out_array) {
   return shard_tensor(comm, layout, &tensor->dl_tensor, borrow, release_plain, tensor, out_array);
-}
-
-// ---- one shard ----
-
-static bool is_row_major(const imported *in) {
-  int64_t strides[TSR_MAX_RANK];
-  tsr_shape_strides(&in->shape, strides);
-  for (int d = 0; d < in->shape.rank && in->strides; d++)
-    if (in->shape.dims[d] > 1 && in->strides[d] != strides[d]) return false;
-  return true;
-}
-
-static tsr_status wrap_tensor(const DLTensor *tensor, bool writable, tsr_release_fn *release,
-                              void *context, tsr_dtype *out_dtype, tsr_shape *out_shape,
-                              tsr_buffer **out_buffer) {
-  imported in;
-  int64_t bytes = 0;
-  TSR_TRY(import_tensor(tensor, &in));
-  TSR_TRY(tsr_shape_bytes(&in.shape, in.dtype, &bytes));
-  if (!is_row_major(&in))
-    return tsr_fail(UNSUPPORTED, "a DLPack tensor that is not row-major, as a shard's buffer");
-  TSR_TRY(tsr_buffer_wrap(in.data, bytes, writable, release, context, out_buffer));
-  *out_dtype = in.dtype;
-  *out_shape = in.shape;
-  return NULL;
-}
-
-tsr_status tsr_buffer_from_dlpack(DLManagedTensorVersioned *tensor, tsr_dtype *out_dtype,
-                                  tsr_shape *out_shape, tsr_buffer **out_buffer) {
-  TSR_TRY(check_version(tensor));
-  const bool writable = !(tensor->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
-  return wrap_tensor(&tensor->dl_tensor, writable, release_versioned, tensor, out_dtype, out_shape,
-                     out_buffer);
-}
-
-// The unversioned form does not say whether it may be written.
-tsr_status tsr_buffer_from_dlpack_unversioned(DLManagedTensor *tensor, tsr_dtype *out_dtype,
-                                              tsr_shape *out_shape, tsr_buffer **out_buffer) {
-  return wrap_tensor(&tensor->dl_tensor, false, release_plain, tensor, out_dtype, out_shape,
-                     out_buffer);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "array/arrays.h"
-#include "array/dlpack_internal.h"
 #include "array/dlpack_structs.h"
 #include "base/buffer_internal.h"
 #include "element/shape_internal.h"
@@ -146,52 +145,19 @@ static void strides_are_honoured(void **state) {
   tsr_comm_release(comm);
 }
 
-static void one_shard_comes_in_as_a_buffer(void **state) {
-  (void)state;
-  float values[6] = {1, 2, 3, 4, 5, 6};
-  given g;
-  tsr_dtype dtype = TSR_DTYPE_NONE;
-  tsr_shape shape;
-  tsr_buffer *buffer = NULL;
-  give(&g, values, F32, 2, (int64_t[]){2, 3}, (int64_t[]){3, 1});
-  assert_ok(tsr_buffer_from_dlpack(&g.versioned, &dtype, &shape, &buffer));
-  assert_int_equal(dtype, TSR_F32);
-  assert_true(tsr_shape_equal(&shape, TSR_SHAPE(2, 3)));
-  assert_ptr_equal(tsr_buffer_data(buffer), values);
-  assert_int_equal(tsr_buffer_bytes(buffer), 24);
-  assert_true(tsr_buffer_is_writable(buffer));
-  tsr_buffer_release(buffer);
-  assert_int_equal(g.deleted, 1);
-  g.versioned.flags = DLPACK_FLAG_BITMASK_READ_ONLY;
-  g.versioned.deleter = NULL;
-  assert_ok(tsr_buffer_from_dlpack(&g.versioned, &dtype, &shape, &buffer));
-  assert_false(tsr_buffer_is_writable(buffer));
-  tsr_buffer_release(buffer);
-  assert_ok(tsr_buffer_from_dlpack_unversioned(&g.plain, &dtype, &shape, &buffer));
-  assert_false(tsr_buffer_is_writable(buffer));
-  tsr_buffer_release(buffer);
-  assert_int_equal(g.deleted, 2);
-  g.strides[0] = 4;
-  assert_fails(tsr_buffer_from_dlpack_unversioned(&g.plain, &dtype, &shape, &buffer), UNSUPPORTED,
-               "a DLPack tensor that is not row-major, as a shard's buffer");
-}
-
 static void every_element_type_goes_out_and_comes_in_again(void **state) {
   (void)state;
   tsr_comm *comm = test_comm(1, 1);
   tsr_layout *layout = test_layout_of("x=1", "x", "8", TSR_POLICY_ERROR);
   for (int t = TSR_DTYPE_NONE + 1; t < TSR_DTYPE_COUNT; t++) {
-    tsr_array *array = NULL;
+    tsr_array *array = NULL, *again = NULL;
     DLManagedTensorVersioned *tensor = NULL;
-    tsr_dtype dtype = TSR_DTYPE_NONE;
-    tsr_shape shape;
-    tsr_buffer *buffer = NULL;
     assert_ok(tsr_array_zeros(comm, layout, (tsr_dtype)t, &array));
     assert_ok(tsr_array_to_dlpack(array, 0, &tensor));
     tsr_array_release(array);
-    assert_ok(tsr_buffer_from_dlpack(tensor, &dtype, &shape, &buffer));
-    assert_int_equal(dtype, t);
-    tsr_buffer_release(buffer);
+    assert_ok(tsr_array_from_dlpack(comm, layout, tensor, true, &again));
+    assert_int_equal(tsr_array_dtype(again), t);
+    tsr_array_release(again);
   }
   tsr_layout_release(layout);
   tsr_comm_release(comm);
@@ -237,6 +203,5 @@ static void what_we_cannot_take_is_refused_and_stays_with_the_caller(void **stat
 
 SUITE(dlpack, TEST(a_part_goes_out_without_a_copy_and_outlives_its_array),
       TEST(padded_parts_go_out_strided), TEST(a_whole_tensor_comes_in_borrowed_or_copied),
-      TEST(strides_are_honoured), TEST(one_shard_comes_in_as_a_buffer),
-      TEST(every_element_type_goes_out_and_comes_in_again),
+      TEST(strides_are_honoured), TEST(every_element_type_goes_out_and_comes_in_again),
       TEST(what_we_cannot_take_is_refused_and_stays_with_the_caller))
