@@ -1,5 +1,5 @@
-// Specs, for other rooms: from entries, as JSON, as JAX's debugger shows them, and the constraints
-// of eformer and t5x. The rest is in tessera/spec.h.
+// Specs, for other rooms: from entries, as JSON, and the constraints of eformer and t5x. The rest
+// is in tessera/spec.h.
 #ifndef TESSERA_SPEC_SPEC_INTERNAL_H
 #define TESSERA_SPEC_SPEC_INTERNAL_H
 
@@ -22,8 +22,6 @@ TSR_MUST_USE tsr_status tsr_spec_of(const char *const *entries, int count, tsr_s
 
 uint64_t tsr_spec_hash(const tsr_spec *spec);
 
-// As JAX's debug output shows Shardy: SdyArray([{'x', 'y'}, {?}, {}]).
-TSR_MUST_USE tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank, tsr_text *out);
 // The JSON form of the golden files: a list of null, "axis", ["a", "b"], {"unconstrained": true}.
 // A spec without such a form is written as its short text. Reading accepts any notation as a
 // string.

@@ -10,7 +10,6 @@
 #include "element/reduction.h"
 #include "spec/axis_ref.h"
 #include "spec/forms.h"
-#include "spec/spec_internal.h"
 
 // ---- reading ----
 
@@ -229,33 +228,4 @@ tsr_status tsr_spec_write_shardy(const tsr_spec_desc *desc, tsr_text *out) {
   write_set("unreduced", how, desc->unreduced, desc->unreduced_count, out);
   tsr_text_add_char(out, '>');
   return NULL;
-}
-
-// ---- JAX's debug form ----
-
-static void write_debug_dim(const tsr_spec_dim *dim, tsr_text *out) {
-  const tsr_stage *stage = dim->stages;
-  tsr_text_add_char(out, '{');
-  for (int i = 0; stage && i < stage->axis_count; i++)
-    tsr_text_addf(out, "%s'%s'", i ? ", " : "", stage->axes[i].name);
-  if (dim->open) tsr_text_add(out, stage ? ", ?" : "?");
-  tsr_text_add_char(out, '}');
-}
-
-tsr_status tsr_spec_print_sdy_array(const tsr_spec *spec, int rank, tsr_text *out) {
-  const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
-  const char *why = tsr_spec_not_plain(desc, false);
-  if (why) return tsr_fail(NOT_EXPRESSIBLE, "SdyArray has no %s", why);
-  if (desc->dim_count > rank)
-    return tsr_fail(RANK_TOO_SMALL, "a spec of %d entries for rank %d", desc->dim_count, rank);
-  tsr_text_add(out, "SdyArray([");
-  for (int d = 0; d < rank; d++) {
-    if (d) tsr_text_add(out, ", ");
-    if (d < desc->dim_count)
-      write_debug_dim(&desc->dims[d], out);
-    else
-      tsr_text_add(out, "{}");
-  }
-  tsr_text_add(out, "])");
-  return tsr_text_check(out);
 }

@@ -328,37 +328,6 @@ static void long_texts_show_only_the_place(void **state) {
   tsr_status_free(status);
 }
 
-static void jax_shows_a_list_of_dimensions(void **state) {
-  (void)state;
-  static const struct {
-    const char *text;
-    int rank;
-    const char *wanted;
-  } cases[] = {
-      {"()", 0, "SdyArray([])"},
-      {"tp+dp", 1, "SdyArray([{'tp', 'dp'}])"},
-      {"?, sp", 3, "SdyArray([{?}, {'sp'}, {}])"},
-      {"x+?", 1, "SdyArray([{'x', ?}])"},
-  };
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_spec *spec = NULL;
-    tsr_text out = TSR_TEXT_EMPTY;
-    assert_ok(tsr_spec_parse(cases[i].text, TSR_FORM_ANY, &spec));
-    assert_ok(tsr_spec_print_sdy_array(spec, cases[i].rank, &out));
-    assert_string_equal(tsr_text_string(&out), cases[i].wanted);
-    tsr_spec_release(spec);
-    tsr_text_deinit(&out);
-  }
-  tsr_spec *spec = NULL;
-  tsr_text out = TSR_TEXT_EMPTY;
-  assert_ok(tsr_spec_parse("x, y", TSR_FORM_ANY, &spec));
-  assert_fails_with(tsr_spec_print_sdy_array(spec, 1, &out), RANK_TOO_SMALL, "2 entries");
-  tsr_spec_release(spec);
-  assert_ok(tsr_spec_parse("x;y", TSR_FORM_ANY, &spec));
-  assert_fails_with(tsr_spec_print_sdy_array(spec, 1, &out), NOT_EXPRESSIBLE, "nested stages");
-  tsr_spec_release(spec);
-}
-
 static tsr_status parse_and_print(void *context) {
   const char *text = context;
   tsr_spec *spec = NULL;
@@ -385,5 +354,4 @@ SUITE(spec_text, TEST(short_texts_print_as_written), TEST(white_space_and_synony
       TEST(shardy_texts_print_as_mlir_does), TEST(shardy_texts_are_read_in_every_form),
       TEST(notations_translate_where_both_have_words), TEST(what_a_notation_lacks_is_refused),
       TEST(wrong_texts_say_where), TEST(a_form_can_be_asked_for),
-      TEST(long_texts_show_only_the_place), TEST(jax_shows_a_list_of_dimensions),
-      TEST(running_out_of_memory_is_reported))
+      TEST(long_texts_show_only_the_place), TEST(running_out_of_memory_is_reported))
