@@ -26,9 +26,6 @@ uint64_t tsr_spec_hash(const tsr_spec *spec);
 // A spec without such a form is written as its short text. Reading accepts any notation as a
 // string.
 TSR_MUST_USE tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec);
-// The same with sets beside the entries, lists of names; NULL = none.
-TSR_MUST_USE tsr_status tsr_spec_from_json_sets(const tsr_json *entries, const tsr_json *unreduced,
-                                                const tsr_json *reduced, tsr_spec **out_spec);
 void tsr_spec_to_json(const tsr_spec *spec, tsr_json_writer *writer);
 
 // The axes used by any of the specs, in entries or sets, each once, in order of first use:

@@ -66,20 +66,6 @@ static tsr_status read_entries(tsr_spec_builder *builder, const tsr_json *list) 
   return NULL;
 }
 
-static tsr_status read_set(tsr_spec_builder *builder, const tsr_json *list, tsr_spec_set set,
-                           const char *name) {
-  if (!list || tsr_json_kind_of(list) == TSR_JSON_NULL) return NULL;
-  if (tsr_json_kind_of(list) != TSR_JSON_ARRAY)
-    return tsr_fail(JSON_KIND, "%s: wanted an array of axes, found %s", name,
-                    tsr_json_kind_name(tsr_json_kind_of(list)));
-  for (const tsr_json *member = tsr_json_first(list); member; member = tsr_json_next(member)) {
-    tsr_axis_ref ref = {"", 1, 0};
-    TSR_TRY_NOTE(read_name(builder, member, &ref.name), "%s", name);
-    TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
-  }
-  return NULL;
-}
-
 static tsr_status read_text(const tsr_json *value, tsr_spec **out_spec) {
   tsr_spec_builder names = TSR_SPEC_BUILDER_EMPTY;
   const char *text = NULL;
@@ -89,20 +75,13 @@ static tsr_status read_text(const tsr_json *value, tsr_spec **out_spec) {
   return status;
 }
 
-tsr_status tsr_spec_from_json_sets(const tsr_json *entries, const tsr_json *unreduced,
-                                   const tsr_json *reduced, tsr_spec **out_spec) {
+tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec) {
+  if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) return read_text(value, out_spec);
   tsr_spec_builder builder = TSR_SPEC_BUILDER_EMPTY;
-  tsr_status status = read_entries(&builder, entries);
-  if (!status) status = read_set(&builder, unreduced, TSR_SET_UNREDUCED, "unreduced");
-  if (!status) status = read_set(&builder, reduced, TSR_SET_REDUCED, "reduced");
+  tsr_status status = read_entries(&builder, value);
   if (!status) status = tsr_spec_builder_finish(&builder, out_spec);
   tsr_spec_builder_deinit(&builder);
   return status;
-}
-
-tsr_status tsr_spec_from_json(const tsr_json *value, tsr_spec **out_spec) {
-  if (value && tsr_json_kind_of(value) == TSR_JSON_STRING) return read_text(value, out_spec);
-  return tsr_spec_from_json_sets(value, NULL, NULL, out_spec);
 }
 
 // ---- writing ----

@@ -71,34 +71,6 @@ static void wrong_json_says_what_was_found(void **state) {
                     "spec: column 3: expected an axis, found the end");
 }
 
-static void sets_stand_beside_the_entries(void **state) {
-  (void)state;
-  static const char text[] =
-      "{\"e\": [\"x\"], \"u\": [\"y\", \"z\"], \"r\": [\"w\"], \"n\": null, "
-      "\"bad\": {}, \"x\": [\"x\"], \"null\": [null]}";
-  tsr_json_doc *doc = NULL;
-  assert_ok(tsr_json_parse(text, strlen(text), &doc));
-  const tsr_json *root = tsr_json_root(doc), *entries = tsr_json_find(root, "e");
-  tsr_spec *spec = NULL;
-  assert_ok(
-      tsr_spec_from_json_sets(entries, tsr_json_find(root, "u"), tsr_json_find(root, "r"), &spec));
-  tsr_text shown = TSR_TEXT_EMPTY;
-  assert_ok(tsr_spec_print(spec, TSR_FORM_JAX, &shown));
-  assert_string_equal(tsr_text_string(&shown), "P('x', unreduced={'y', 'z'}, reduced={'w'})");
-  tsr_text_deinit(&shown);
-  tsr_spec_release(spec);
-  spec = NULL;
-  assert_fails(tsr_spec_from_json_sets(entries, tsr_json_find(root, "bad"), NULL, &spec), JSON_KIND,
-               "unreduced: wanted an array of axes, found object");
-  assert_fails_with(
-      tsr_spec_from_json_sets(entries, tsr_json_find(root, "n"), tsr_json_find(root, "x"), &spec),
-      PARTITION_OVERLAPS_REDUCED, "axis \"x\"");
-  assert_fails_with(tsr_spec_from_json_sets(entries, NULL, tsr_json_find(root, "null"), &spec),
-                    JSON_KIND, "reduced: axis");
-  assert_null(spec);
-  tsr_json_destroy(doc);
-}
-
 // The spec without its mesh's name, which JAX's form leaves out.
 static tsr_spec *unnamed(const tsr_spec *spec) {
   tsr_spec_desc desc = *tsr_spec_desc_of(spec);
@@ -181,5 +153,4 @@ static void running_out_of_memory_is_reported(void **state) {
 }
 
 SUITE(spec_json, TEST(json_is_a_list_of_entries_or_a_text), TEST(wrong_json_says_what_was_found),
-      TEST(sets_stand_beside_the_entries), TEST(every_form_reads_back_what_it_wrote),
-      TEST(running_out_of_memory_is_reported))
+      TEST(every_form_reads_back_what_it_wrote), TEST(running_out_of_memory_is_reported))
