@@ -124,45 +124,27 @@ tsr_status tsr_json_get_bool(const tsr_json *value, const char *what, bool *out_
   return NULL;
 }
 
-// The magnitude of an integer and its sign; false if it needs more than 64 bits.
-static bool read_integer(const tsr_json *value, bool *out_negative, uint64_t *out_magnitude) {
-  const char *at = value->text, *end = at + json_size(value);
-  uint64_t magnitude = 0;
-  *out_negative = *at == '-';
-  for (at += *out_negative; at < end; at++)
-    if (__builtin_mul_overflow(magnitude, 10u, &magnitude) ||
-        __builtin_add_overflow(magnitude, (uint64_t)(*at - '0'), &magnitude))
+// Built up as a negative number, since those reach one further.
+static bool read_integer(const tsr_json *value, int64_t *out_int) {
+  const char *at = value->text, *const end = at + json_size(value);
+  const bool negative = *at == '-';
+  int64_t number = 0;
+  for (at += negative; at < end; at++)
+    if (__builtin_mul_overflow(number, 10, &number) ||
+        __builtin_sub_overflow(number, *at - '0', &number))
       return false;
-  *out_magnitude = magnitude;
+  if (!negative && __builtin_sub_overflow(0, number, &number)) return false;
+  *out_int = number;
   return true;
 }
 
-static tsr_status check_integer(const tsr_json *value, const char *what) {
+tsr_status tsr_json_get_int(const tsr_json *value, const char *what, int64_t *out_int) {
   if (!is_kind(value, TSR_JSON_NUMBER)) return tsr_json_wrong_kind(value, what, "an integer");
   if (value->word & JSON_IS_FRACTION)
     return wrong(TSR_CAUSE_NOT_AN_INTEGER, value, what, "an integer");
-  return NULL;
-}
-
-tsr_status tsr_json_get_int(const tsr_json *value, const char *what, int64_t *out_int) {
-  TSR_TRY(check_integer(value, what));
-  bool negative;
-  uint64_t magnitude;
-  const bool fits = read_integer(value, &negative, &magnitude) &&
-                    magnitude <= (uint64_t)INT64_MAX + (negative ? 1 : 0);
-  if (!fits) return wrong(TSR_CAUSE_OVERFLOW, value, what, "an integer from -2^63 to 2^63-1");
-  *out_int = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
-  return NULL;
-}
-
-tsr_status tsr_json_get_uint(const tsr_json *value, const char *what, uint64_t *out_uint) {
-  TSR_TRY(check_integer(value, what));
-  bool negative;
-  uint64_t magnitude;
-  if (!read_integer(value, &negative, &magnitude) || (negative && magnitude))
-    return wrong(TSR_CAUSE_OVERFLOW, value, what, "an integer from 0 to 2^64-1");
-  *out_uint = magnitude;
-  return NULL;
+  return read_integer(value, out_int)
+             ? NULL
+             : wrong(TSR_CAUSE_OVERFLOW, value, what, "an integer from -2^63 to 2^63-1");
 }
 
 tsr_status tsr_json_get_double(const tsr_json *value, const char *what, double *out_double) {

@@ -55,8 +55,6 @@ const tsr_json *tsr_json_at(const tsr_json *value, size_t index);
 // integer; one out of range is an error.
 TSR_MUST_USE tsr_status tsr_json_get_bool(const tsr_json *value, const char *what, bool *out_bool);
 TSR_MUST_USE tsr_status tsr_json_get_int(const tsr_json *value, const char *what, int64_t *out_int);
-TSR_MUST_USE tsr_status tsr_json_get_uint(const tsr_json *value, const char *what,
-                                          uint64_t *out_uint);
 TSR_MUST_USE tsr_status tsr_json_get_double(const tsr_json *value, const char *what,
                                             double *out_double);
 // A string's bytes, escapes resolved, not terminated; may contain '\0'.
@@ -102,7 +100,6 @@ void tsr_json_add_int(tsr_json_writer *writer, const char *key, int64_t value);
 void tsr_json_add_bool(tsr_json_writer *writer, const char *key, bool value);
 void tsr_json_add_double(tsr_json_writer *writer, const char *key, double value);
 void tsr_json_add_string(tsr_json_writer *writer, const char *key, const char *value);
-void tsr_json_add_null(tsr_json_writer *writer, const char *key);
 void tsr_json_add_ints(tsr_json_writer *writer, const char *key, const int64_t *values,
                        size_t count);
 void tsr_json_add_object(tsr_json_writer *writer, const char *key);

@@ -23,11 +23,6 @@ void tsr_json_add_string(tsr_json_writer *writer, const char *key, const char *v
   tsr_json_write_string(writer, value);
 }
 
-void tsr_json_add_null(tsr_json_writer *writer, const char *key) {
-  tsr_json_write_key(writer, key);
-  tsr_json_write_null(writer);
-}
-
 void tsr_json_add_ints(tsr_json_writer *writer, const char *key, const int64_t *values,
                        size_t count) {
   tsr_json_write_key(writer, key);

@@ -18,19 +18,18 @@ static bool is_inline(const tsr_json_writer *w) {
 }
 
 static void new_line(tsr_json_writer *w) {
-  if (is_inline(w)) return;
   tsr_text_add_char(w->out, '\n');
   for (int i = w->depth * w->indent; i > 0; i--) tsr_text_add_char(w->out, ' ');
 }
 
-// Writes the separator before the next value or key.
+// Writes the separator before a value or key, after which a comma is due.
 static void separate(tsr_json_writer *w) {
-  if (w->after_key) {
-    w->after_key = false;
-    return;
+  if (!w->after_key) {
+    if (w->need_comma) tsr_text_add(w->out, w->indent && is_inline(w) ? ", " : ",");
+    if (w->depth && !is_inline(w)) new_line(w);
   }
-  if (w->need_comma) tsr_text_add(w->out, w->indent && is_inline(w) ? ", " : ",");
-  if (w->depth) new_line(w);
+  w->after_key = false;
+  w->need_comma = true;
 }
 
 static void begin(tsr_json_writer *w, char bracket, bool on_one_line) {
@@ -49,10 +48,7 @@ static void end(tsr_json_writer *w, char bracket) {
   assert(w->depth > 0 && !w->after_key);
   const bool on_lines = w->need_comma && !is_inline(w);  // an empty container stays "[]"
   w->depth--;
-  if (on_lines) {
-    tsr_text_add_char(w->out, '\n');
-    for (int i = w->depth * w->indent; i > 0; i--) tsr_text_add_char(w->out, ' ');
-  }
+  if (on_lines) new_line(w);
   tsr_text_add_char(w->out, bracket);
   w->need_comma = true;
 }
@@ -116,7 +112,6 @@ static void add_string(const tsr_json_writer *w, const char *bytes, size_t lengt
 static void add_scalar(tsr_json_writer *w, const char *bytes, size_t length) {
   separate(w);
   tsr_text_add_bytes(w->out, bytes, length);
-  w->need_comma = true;
 }
 
 void tsr_json_writer_init(tsr_json_writer *writer, tsr_text *out, int indent) {
@@ -135,7 +130,6 @@ static void write_key_bytes(tsr_json_writer *w, const char *key, size_t length) 
   separate(w);
   add_string(w, key, length);
   tsr_text_add(w->out, w->indent ? ": " : ":");
-  w->need_comma = true;
   w->after_key = true;
 }
 
@@ -146,7 +140,6 @@ void tsr_json_write_key(tsr_json_writer *writer, const char *key) {
 void tsr_json_write_bytes(tsr_json_writer *writer, const char *bytes, size_t length) {
   separate(writer);
   add_string(writer, bytes, length);
-  writer->need_comma = true;
 }
 
 void tsr_json_write_string(tsr_json_writer *writer, const char *string) {
@@ -159,13 +152,11 @@ void tsr_json_write_string(tsr_json_writer *writer, const char *string) {
 void tsr_json_write_int(tsr_json_writer *writer, int64_t value) {
   separate(writer);
   tsr_text_add_int(writer->out, value);
-  writer->need_comma = true;
 }
 
 void tsr_json_write_uint(tsr_json_writer *writer, uint64_t value) {
   separate(writer);
   tsr_text_addf(writer->out, "%llu", (unsigned long long)value);
-  writer->need_comma = true;
 }
 
 void tsr_json_write_double(tsr_json_writer *writer, double value) {
@@ -175,7 +166,6 @@ void tsr_json_write_double(tsr_json_writer *writer, double value) {
   }
   separate(writer);
   tsr_text_add_double(writer->out, value);
-  writer->need_comma = true;
 }
 
 void tsr_json_write_bool(tsr_json_writer *writer, bool value) {

@@ -15,10 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void walk(const tsr_json_doc *doc, const tsr_json *value, size_t size) {
   assert(tsr_json_position(doc, value) < size);
   int64_t as_int;
-  uint64_t as_uint;
   double as_double;
   tsr_status_free(tsr_json_get_int(value, "fuzz", &as_int));
-  tsr_status_free(tsr_json_get_uint(value, "fuzz", &as_uint));
   tsr_status_free(tsr_json_get_double(value, "fuzz", &as_double));
   size_t count = 0;
   for (const tsr_json *m = tsr_json_first(value); m; m = tsr_json_next(m), count++) {
