@@ -1,6 +1,5 @@
 // t5x's LocalChunker: the box of each process in a mesh, found in one pass over its devices.
 // Queries about a process are arithmetic on its box.
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 
 // One allocation: the struct, the boxes' corners, then the processes.
 struct tsr_chunker {
-  atomic_int refs;
   tsr_mesh *mesh;
   int rank;
   int64_t count;
@@ -81,7 +79,6 @@ static tsr_chunker *allocate(const tsr_mesh *mesh, int64_t count) {
   tsr_chunker *chunker = calloc(
       1, sizeof *chunker + numbers * sizeof(int64_t) + processes * sizeof *chunker->processes);
   if (!chunker) return NULL;
-  atomic_init(&chunker->refs, 1);
   chunker->mesh = tsr_mesh_retain(mesh);
   chunker->rank = (int)rank;
   chunker->count = count;
@@ -108,17 +105,10 @@ tsr_status tsr_chunker_create(const tsr_mesh *mesh, tsr_chunker **out_chunker) {
   return NULL;
 }
 
-tsr_chunker *tsr_chunker_retain(const tsr_chunker *chunker) {
-  tsr_chunker *shared = (tsr_chunker *)(uintptr_t)chunker;
-  if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
-  return shared;
-}
-
 void tsr_chunker_release(const tsr_chunker *chunker) {
-  tsr_chunker *shared = (tsr_chunker *)(uintptr_t)chunker;
-  if (!shared || atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) != 1) return;
-  tsr_mesh_release(shared->mesh);
-  free(shared);
+  if (!chunker) return;
+  tsr_mesh_release(chunker->mesh);
+  free((void *)(uintptr_t)chunker);
 }
 
 const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker) { return chunker->mesh; }

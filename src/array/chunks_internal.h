@@ -9,7 +9,6 @@
 #include "tessera/mesh.h"
 #include "tessera/status.h"
 
-tsr_chunker *tsr_chunker_retain(const tsr_chunker *chunker);
 const tsr_mesh *tsr_chunker_mesh(const tsr_chunker *chunker);  // borrowed
 // The processes with a device in the mesh, ascending.
 int64_t tsr_chunker_process_count(const tsr_chunker *chunker);

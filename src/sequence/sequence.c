@@ -3,7 +3,6 @@
 #include "sequence/sequence.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,6 @@
 enum { EXPANSION_CAP = 50000 };
 
 struct tsr_sequence {
-  atomic_int refs;
   const tsr_sharding *from, *to;
   tsr_shape shape;
   tsr_dtype dtype;
@@ -260,7 +258,6 @@ static tsr_status assemble(const tsr_change_job *job, const tsr_route *route,
     free(pool);
     return tsr_fail(NO_MEMORY, "a sequence of %lld steps", (long long)route->count);
   }
-  atomic_init(&made->refs, 1);
   made->from = tsr_sharding_retain(from);
   made->to = tsr_sharding_retain(to);
   made->shape = job->shape;
@@ -303,15 +300,9 @@ tsr_status tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to,
   return status;
 }
 
-tsr_sequence *tsr_sequence_retain(const tsr_sequence *sequence) {
-  tsr_sequence *mine = (tsr_sequence *)sequence;
-  atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);
-  return mine;
-}
-
 void tsr_sequence_release(const tsr_sequence *sequence) {
   tsr_sequence *mine = (tsr_sequence *)sequence;
-  if (!mine || atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel) != 1) return;
+  if (!mine) return;
   for (int i = 0; i < mine->step_count; i++) tsr_sharding_release(mine->steps[i].sharding);
   tsr_sharding_release(mine->from);
   tsr_sharding_release(mine->to);

@@ -13,8 +13,6 @@
 #include "tessera/shape.h"
 #include "tessera/status.h"
 
-tsr_sequence *tsr_sequence_retain(const tsr_sequence *sequence);
-
 const tsr_sharding *tsr_sequence_from(const tsr_sequence *sequence);
 const tsr_sharding *tsr_sequence_to(const tsr_sequence *sequence);
 tsr_shape tsr_sequence_shape(const tsr_sequence *sequence);  // of the whole tensor

@@ -14,21 +14,14 @@
 tsr_status tsr_tiling_new(tsr_tiling_kind kind, tsr_tiling **out_tiling) {
   tsr_tiling *tiling = calloc(1, sizeof *tiling);
   if (!tiling) return tsr_fail(NO_MEMORY, "tiling");
-  atomic_init(&tiling->refs, 1);
   tiling->kind = kind;
   *out_tiling = tiling;
   return NULL;
 }
 
-tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling) {
-  tsr_tiling *mutable = (tsr_tiling *)tiling;
-  if (mutable) atomic_fetch_add_explicit(&mutable->refs, 1, memory_order_relaxed);
-  return mutable;
-}
-
 void tsr_tiling_release(const tsr_tiling *tiling) {
   tsr_tiling *mutable = (tsr_tiling *)tiling;
-  if (!mutable || atomic_fetch_sub_explicit(&mutable->refs, 1, memory_order_acq_rel) > 1) return;
+  if (!mutable) return;
   for (int i = 0; i < mutable->element_count; i++) tsr_tiling_release(mutable->elements[i]);
   free(mutable->tiles.devices);
   tsr_arena_deinit(&mutable->memory);

@@ -9,8 +9,6 @@
 #ifndef TESSERA_TILING_TILING_H
 #define TESSERA_TILING_TILING_H
 
-#include <stdatomic.h>
-
 #include "base/arena.h"
 #include "tiling/tiling_internal.h"
 #include "spec/sub_axis.h"
@@ -55,7 +53,6 @@ typedef struct tsr_tiles {
 typedef enum tsr_shard_group { TSR_GROUP_NONE, TSR_GROUP_AS, TSR_GROUP_LIKE } tsr_shard_group;
 
 struct tsr_tiling {
-  atomic_int refs;
   tsr_tiling_kind kind;
   tsr_arena memory;  // metadata and elements
   tsr_shard_group group;

@@ -24,7 +24,6 @@ typedef enum tsr_subgroup {
   TSR_SUBGROUP_UNREDUCED
 } tsr_subgroup;
 
-tsr_tiling *tsr_tiling_retain(const tsr_tiling *tiling);
 tsr_tiling_kind tsr_tiling_kind_of(const tsr_tiling *tiling);
 // Compares values: a list equals its counted form, and metadata is ignored.
 bool tsr_tiling_equal(const tsr_tiling *a, const tsr_tiling *b);

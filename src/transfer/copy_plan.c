@@ -78,7 +78,6 @@ tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
   TSR_TRY(check_shapes(from, to));
   tsr_copy_plan *plan = calloc(1, sizeof *plan);
   if (!plan) return tsr_fail(NO_MEMORY, "a copy plan");
-  atomic_init(&plan->refs, 1);
   plan->from = tsr_layout_retain(from);
   plan->to = tsr_layout_retain(to);
   plan->tensor = tensor;
@@ -90,15 +89,9 @@ tsr_status tsr_copy_plan_create(const tsr_layout *from, const tsr_layout *to,
   return status;
 }
 
-tsr_copy_plan *tsr_copy_plan_retain(const tsr_copy_plan *plan) {
-  tsr_copy_plan *mine = (tsr_copy_plan *)plan;
-  atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);
-  return mine;
-}
-
 void tsr_copy_plan_release(const tsr_copy_plan *plan) {
   tsr_copy_plan *mine = (tsr_copy_plan *)plan;
-  if (!mine || atomic_fetch_sub_explicit(&mine->refs, 1, memory_order_acq_rel) != 1) return;
+  if (!mine) return;
   tsr_layout_release(mine->from);
   tsr_layout_release(mine->to);
   tsr_box_tree_destroy(mine->from_tree);
@@ -111,4 +104,3 @@ void tsr_copy_plan_release(const tsr_copy_plan *plan) {
 
 const tsr_layout *tsr_copy_plan_from(const tsr_copy_plan *plan) { return plan->from; }
 const tsr_layout *tsr_copy_plan_to(const tsr_copy_plan *plan) { return plan->to; }
-int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan) { return plan->tensor; }

@@ -2,14 +2,11 @@
 #ifndef TESSERA_TRANSFER_TRANSFER_H
 #define TESSERA_TRANSFER_TRANSFER_H
 
-#include <stdatomic.h>
-
 #include "layout/layout.h"
 #include "tessera/engine/copy_plan.h"
 #include "transfer/box_tree.h"
 
 struct tsr_copy_plan {
-  atomic_int refs;
   const tsr_layout *from, *to;
   int64_t tensor;
   int64_t terms;  // product of the unreduced axes; 1 without

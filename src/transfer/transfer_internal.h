@@ -15,10 +15,8 @@
 #include "tessera/status.h"
 #include "tessera/text.h"
 
-tsr_copy_plan *tsr_copy_plan_retain(const tsr_copy_plan *plan);
 const tsr_layout *tsr_copy_plan_from(const tsr_copy_plan *plan);
 const tsr_layout *tsr_copy_plan_to(const tsr_copy_plan *plan);
-int64_t tsr_copy_plan_tensor(const tsr_copy_plan *plan);
 
 // The copies out of one position of the source layout; the same ones as tsr_copies_init_into gives,
 // in the same order.

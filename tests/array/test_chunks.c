@@ -384,8 +384,6 @@ static void shards_times_replicas_enumerate_the_processes(void **state) {
 static tsr_status create_chunker(void *context) {
   tsr_chunker *chunker = NULL;
   TSR_TRY(tsr_chunker_create(context, &chunker));
-  tsr_chunker *again = tsr_chunker_retain(chunker);
-  tsr_chunker_release(again);
   tsr_chunker_release(chunker);
   tsr_chunker_release(NULL);
   return NULL;

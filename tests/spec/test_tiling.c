@@ -235,11 +235,10 @@ static void tuples_have_elements(void **state) {
   assert_int_equal(tsr_tiling_element_count(tuple), 2);
   assert_null(tsr_tiling_element(tuple, 2));
   assert_null(tsr_tiling_element(tuple, -1));
-  tsr_tiling *element = tsr_tiling_retain(tsr_tiling_element(tuple, 1));
-  tsr_tiling_release(tuple);
+  const tsr_tiling *element = tsr_tiling_element(tuple, 1);
   assert_int_equal(tsr_tiling_kind_of(element), TSR_TILING_TILED);
   assert_int_equal(tsr_tiling_element_count(element), 0);
-  tsr_tiling_release(element);
+  tsr_tiling_release(tuple);
   tsr_tiling_release(NULL);
 }
 

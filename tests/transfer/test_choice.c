@@ -110,7 +110,6 @@ static void replicas_take_turns(void **state) {
     const tsr_copy_plan_options options = {.size = sizeof options, .tensor = tensor};
     tsr_copy_plan *plan = NULL;
     assert_ok(tsr_copy_plan_create(from, to, &options, &plan));
-    assert_int_equal(tsr_copy_plan_tensor(plan), tensor);
     for (int64_t p = 0; p < 4; p++) {
       char wanted[8];
       snprintf(wanted, sizeof wanted, "%lld", (long long)((p + tensor) % 4));
@@ -305,10 +304,8 @@ static void what_makes_no_sense_is_refused(void **state) {
   tsr_certificate certificate = TSR_CERTIFICATE;
   assert_fails(tsr_copy_plan_certify(plan, TSR_DTYPE_NONE, &certificate), BAD_ARGUMENT,
                "element type 0 does not exist");
-  tsr_copy_plan *again = tsr_copy_plan_retain(plan);
+  assert_ptr_equal(tsr_copy_plan_from(plan), a);
   tsr_copy_plan_release(plan);
-  assert_ptr_equal(tsr_copy_plan_from(again), a);
-  tsr_copy_plan_release(again);
   tsr_copy_plan_release(NULL);
   tsr_layout_release(a);
   tsr_layout_release(b);
