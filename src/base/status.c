@@ -154,19 +154,6 @@ int tsr_status_exit(tsr_status status) {
   return code;
 }
 
-const char *tsr_code_name(tsr_code code) {
-  switch (code) {
-    case TSR_CODE_OK:
-      return "success";
-#define CODE_NAME(id, number, text) \
-  case TSR_CODE_##id:               \
-    return text;
-      TSR_CODES(CODE_NAME)
-#undef CODE_NAME
-  }
-  return "unknown";
-}
-
 const char *tsr_cause_slug(tsr_cause cause) { return is_known(cause) ? causes[cause].slug : ""; }
 
 // Whether `word` is one of those in `words`, which blanks part.

@@ -39,7 +39,6 @@ static void slugs_and_aliases_name_causes(void **state) {
   assert_false(tsr_cause_matches(TSR_CAUSE_UNKNOWN_MESH_AXIS, "unknown_axis axis_not_in_mesh"));
   assert_false(tsr_cause_matches(TSR_CAUSE_INDIVISIBLE, ""));
   assert_false(tsr_cause_matches(TSR_CAUSE_NONE, "indivisible"));
-  assert_string_equal(tsr_code_name(TSR_CODE_IO), "input or output failed");
 }
 
 static const struct {
@@ -97,7 +96,6 @@ static void causes_of_later_libraries_are_strangers(void **state) {
     const tsr_cause cause = (tsr_cause)strangers[i];
     assert_string_equal(tsr_cause_slug(cause), "");
     assert_false(tsr_cause_matches(cause, "io"));
-    assert_string_equal(tsr_code_name((tsr_code)strangers[i]), "unknown");
   }
 }
 
@@ -107,21 +105,12 @@ static void numbers_of_codes_never_change(void **state) {
   static const struct {
     int number;
     tsr_code code;
-    const char *name;
   } cases[] = {
-      {0, TSR_CODE_OK, "success"},
-      {1, TSR_CODE_INVALID, "invalid input"},
-      {2, TSR_CODE_NOT_FOUND, "not found"},
-      {3, TSR_CODE_UNSUPPORTED, "not supported"},
-      {4, TSR_CODE_NO_MEMORY, "out of memory"},
-      {5, TSR_CODE_IO, "input or output failed"},
-      {6, TSR_CODE_COMM, "communication failed"},
-      {7, TSR_CODE_CANCELLED, "cancelled"},
+      {0, TSR_CODE_OK},          {1, TSR_CODE_INVALID},   {2, TSR_CODE_NOT_FOUND},
+      {3, TSR_CODE_UNSUPPORTED}, {4, TSR_CODE_NO_MEMORY}, {5, TSR_CODE_IO},
+      {6, TSR_CODE_COMM},        {7, TSR_CODE_CANCELLED},
   };
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    assert_int_equal(cases[i].code, cases[i].number);
-    assert_string_equal(tsr_code_name(cases[i].code), cases[i].name);
-  }
+  for (size_t i = 0; i < COUNT_OF(cases); i++) assert_int_equal(cases[i].code, cases[i].number);
 }
 
 static void cancelled_is_no_failure_of_a_disk(void **state) {
