@@ -1,5 +1,5 @@
-// Copies as descriptions: simplified, split into ranges, packed into messages, and carried out by
-// the kernels as boxes of bytes, or of bits if runs do not start and end on bytes.
+// Copies as descriptions: simplified, split into ranges, and carried out by the kernels as boxes of
+// bytes, or of bits if runs do not start and end on bytes.
 #include "element/copy_internal.h"
 #include "element/copy_kernels.h"
 #include "tessera/engine/kernels.h"
@@ -167,24 +167,4 @@ void tsr_copy_run_range(const tsr_copy *copy, int64_t begin, int64_t end, int bi
 
 void tsr_copy_run(const tsr_copy *copy, int bits, const void *source, void *target) {
   tsr_copy_run_range(copy, 0, tsr_copy_elements(copy), bits, source, target, TSR_STORES_CACHED);
-}
-
-// ---- messages ----
-
-void tsr_copy_pack(tsr_copy *copy, int64_t at) {
-  int64_t step = copy->length;
-  copy->to = at;
-  for (int i = copy->loop_count - 1; i >= 0; i--) {
-    copy->loops[i].to = step;
-    step *= copy->loops[i].count;
-  }
-}
-
-void tsr_copy_unpack(tsr_copy *copy, int64_t at) {
-  int64_t step = copy->length;
-  copy->from = at;
-  for (int i = copy->loop_count - 1; i >= 0; i--) {
-    copy->loops[i].from = step;
-    step *= copy->loops[i].count;
-  }
 }

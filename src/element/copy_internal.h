@@ -1,5 +1,4 @@
-// Copies simplified, split into ranges, and packed into messages; tessera/engine/kernels.h defines
-// a copy.
+// Copies simplified and split into ranges; tessera/engine/kernels.h defines a copy.
 #ifndef TESSERA_ELEMENT_COPY_INTERNAL_H
 #define TESSERA_ELEMENT_COPY_INTERNAL_H
 
@@ -23,9 +22,5 @@ typedef enum tsr_copy_stores {
 // is before the start of a buffer.
 void tsr_copy_run_range(const tsr_copy *copy, int64_t begin, int64_t end, int bits,
                         const void *source, void *target, tsr_copy_stores stores);
-// Makes the elements of the target (of the source) contiguous in the order of the loops, from
-// element `at` on: a copy into (out of) a message.
-void tsr_copy_pack(tsr_copy *copy, int64_t at);
-void tsr_copy_unpack(tsr_copy *copy, int64_t at);
 
 #endif
