@@ -20,21 +20,20 @@ static tsr_status failed(const char *path, const char *what) {
   return tsr_fail(IO, "%s: cannot %s: %s", path, what, strerror(error));
 }
 
-static tsr_status open_as(const char *path, int flags, const char *what, int *out_fd) {
+// -1 with errno set if it cannot be opened.
+static int open_as(const char *path, int flags) {
   int fd = -1;
   do {
     fd = open(path, flags | O_CLOEXEC, 0666);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return failed(path, what);
-  *out_fd = fd;
-  return NULL;
+  return fd;
 }
 
 // Without waiting: a pipe would be opened only when someone writes to it.
 tsr_status tsr_io_open(const char *path, int *out_fd) {
   struct stat info;
-  int fd = -1;
-  TSR_TRY(open_as(path, O_RDONLY | O_NONBLOCK, "open it", &fd));
+  const int fd = open_as(path, O_RDONLY | O_NONBLOCK);
+  if (fd < 0) return failed(path, "open it");
   const bool asked = !fstat(fd, &info), regular = asked && S_ISREG(info.st_mode);
   if (regular) {
     *out_fd = fd;
@@ -53,10 +52,7 @@ static tsr_status not_made(const char *path, const char *what) {
 }
 
 tsr_status tsr_io_create(const char *path, int *out_fd) {
-  int fd = -1;
-  do {
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = open_as(path, O_RDWR | O_CREAT);
   if (fd < 0) return not_made(path, "create it");
   *out_fd = fd;
   return NULL;
@@ -189,8 +185,8 @@ tsr_status tsr_io_sync(int fd, const char *path) {
 }
 
 tsr_status tsr_io_sync_folder(const char *path) {
-  int fd = -1;
-  TSR_TRY(open_as(path, O_RDONLY | O_DIRECTORY, "open the folder", &fd));
+  const int fd = open_as(path, O_RDONLY | O_DIRECTORY);
+  if (fd < 0) return failed(path, "open the folder");
   // Some network file systems know no such thing for folders, and see to names themselves.
   const bool done = sync_now(fd) || errno == EINVAL;
   tsr_status status = done ? NULL : failed(path, "bring it to the disk");
