@@ -19,6 +19,14 @@ tsr_status tsr_tiling_new(tsr_tiling_kind kind, tsr_tiling **out_tiling) {
   return NULL;
 }
 
+tsr_status tsr_tiling_give(tsr_status status, tsr_tiling *tiling, tsr_tiling **out_tiling) {
+  if (status)
+    tsr_tiling_release(tiling);
+  else
+    *out_tiling = tiling;
+  return status;
+}
+
 void tsr_tiling_release(const tsr_tiling *tiling) {
   tsr_tiling *mutable = (tsr_tiling *)tiling;
   if (!mutable) return;

@@ -66,9 +66,14 @@ struct tsr_tiling {
 };
 
 TSR_MUST_USE tsr_status tsr_tiling_new(tsr_tiling_kind kind, tsr_tiling **out_tiling);
+// Returns the tiling to the caller, or releases it after a failure.
+TSR_MUST_USE tsr_status tsr_tiling_give(tsr_status status, tsr_tiling *tiling,
+                                        tsr_tiling **out_tiling);
 
 // Appends a digit, merged with its neighbour if it continues it; size 1 adds nothing.
 void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride);
+// By falling stride, for qsort().
+int tsr_digits_compare(const void *a, const void *b);
 // The device at a row-major tile number.
 int64_t tsr_digits_device(const tsr_digits *digits, int64_t number);
 int64_t tsr_tiles_device(const tsr_tiles *tiles, int64_t number);

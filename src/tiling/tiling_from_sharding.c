@@ -2,7 +2,6 @@
 // does for XLA. An entry of a spec is a list of sub-axes, and each sub-axis is a digit of a
 // position.
 #include <stdlib.h>
-#include <string.h>
 
 #include "tiling/tiling_internal.h"
 #include "spec/sharding_internal.h"
@@ -124,13 +123,11 @@ tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank, tsr_t
 
 static tsr_status add_reduction(tsr_tiling *tiling, tsr_reduction reduction) {
   if (reduction == TSR_REDUCE_SUM) return NULL;
-  const size_t count = (size_t)tiling->metadata_count;
-  const char **metadata = tsr_arena_zeros(&tiling->memory, count + 1, sizeof *metadata);
+  const char **metadata =
+      tsr_arena_grow(&tiling->memory, tiling->metadata, tiling->metadata_count, sizeof *metadata);
   if (!metadata) return tsr_fail(NO_MEMORY, "tiling");
-  if (count) memcpy(metadata, tiling->metadata, sizeof *metadata * count);
-  metadata[count] = tsr_reduction_entries[reduction];
   tiling->metadata = metadata;
-  tiling->metadata_count++;
+  metadata[tiling->metadata_count++] = tsr_reduction_entries[reduction];
   return NULL;
 }
 
@@ -153,11 +150,5 @@ tsr_status tsr_tiling_from_sharding(const tsr_sharding *sharding, int rank,
                                     tsr_tiling **out_tiling) {
   tsr_tiling *tiling = NULL;
   TSR_TRY(tsr_tiling_new(TSR_TILING_TILED, &tiling));
-  tsr_status status = tsr_tiling_fill(tiling, sharding, rank);
-  if (status) {
-    tsr_tiling_release(tiling);
-    return status;
-  }
-  *out_tiling = tiling;
-  return NULL;
+  return tsr_tiling_give(tsr_tiling_fill(tiling, sharding, rank), tiling, out_tiling);
 }

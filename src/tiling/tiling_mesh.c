@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/forms.h"
 #include "spec/sharding_internal.h"
 #include "spec/spec_builder.h"
 #include "tessera/compat/hlo.h"
@@ -158,21 +159,10 @@ static tsr_status parse_dims(tsr_cursor *cursor, named_tiling *n) {
 
 // ---- the rest ----
 
-static bool take_reduction(tsr_cursor *cursor, tsr_reduction *out) {
-  static const char *const names[] = {
-      [TSR_REDUCE_SUM] = "sum", [TSR_REDUCE_MAX] = "max", [TSR_REDUCE_MIN] = "min"};
-  for (int i = 0; i < TSR_SPEC_REDUCTION_COUNT; i++) {
-    if (!tsr_cursor_take_word(cursor, names[i])) continue;
-    *out = (tsr_reduction)i;
-    return true;
-  }
-  return false;
-}
-
 // unreduced, unreduced={'x'}, unreduced=max{'x'} or unreduced=max.
 static tsr_status parse_unreduced(tsr_cursor *cursor, named_tiling *n) {
   if (!tsr_cursor_take(cursor, '=')) return add_all(n, add_unreduced);
-  const bool named_reduction = take_reduction(cursor, &n->builder.reduction);
+  const bool named_reduction = tsr_read_reduction(cursor, &n->builder.reduction);
   if (named_reduction && tsr_cursor_peek(cursor) != '{') return add_all(n, add_unreduced);
   return parse_set(cursor, n, add_unreduced);
 }

@@ -175,12 +175,7 @@ static tsr_status parse_single(tsr_cursor *cursor, tsr_tiling **out_tiling) {
   tsr_status status = NULL;
   while (!status && !tsr_cursor_take(cursor, '}')) status = parse_word(cursor, &d);
   if (!status) status = tsr_cursor_place(&start, check_draft(&d));
-  if (status) {
-    tsr_tiling_release(d.tiling);
-    return status;
-  }
-  *out_tiling = d.tiling;
-  return NULL;
+  return tsr_tiling_give(status, d.tiling, out_tiling);
 }
 
 static tsr_status add_element(tsr_tiling *tuple, tsr_tiling *element) {
@@ -210,13 +205,7 @@ static tsr_status parse_elements(tsr_cursor *cursor, tsr_tiling *tuple) {
 static tsr_status parse_tuple(tsr_cursor *cursor, tsr_tiling **out_tiling) {
   tsr_tiling *tuple = NULL;
   TSR_TRY(tsr_tiling_new(TSR_TILING_TUPLE, &tuple));
-  tsr_status status = parse_elements(cursor, tuple);
-  if (status) {
-    tsr_tiling_release(tuple);
-    return status;
-  }
-  *out_tiling = tuple;
-  return NULL;
+  return tsr_tiling_give(parse_elements(cursor, tuple), tuple, out_tiling);
 }
 
 tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling) {
@@ -227,11 +216,5 @@ tsr_status tsr_tiling_parse(const char *text, tsr_tiling **out_tiling) {
   const char first = tsr_cursor_peek(&cursor);
   const bool tuple = first == '{' || first == '}';
   TSR_TRY(tuple ? parse_tuple(&cursor, &tiling) : parse_single(&cursor, &tiling));
-  tsr_status status = tsr_cursor_end(&cursor);
-  if (status) {
-    tsr_tiling_release(tiling);
-    return status;
-  }
-  *out_tiling = tiling;
-  return NULL;
+  return tsr_tiling_give(tsr_cursor_end(&cursor), tiling, out_tiling);
 }

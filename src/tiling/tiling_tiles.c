@@ -177,7 +177,7 @@ static void regroup(const tsr_tiles *tiles, regrouping *out) {
   }
 }
 
-static int compare_strides(const void *a, const void *b) {
+int tsr_digits_compare(const void *a, const void *b) {
   const tsr_digit *x = a, *y = b;
   return (x->stride < y->stride) - (x->stride > y->stride);
 }
@@ -189,7 +189,8 @@ static bool sort_replicas(const tsr_digits *digits, int64_t devices, int64_t rep
   int first[3];
   const int64_t dims[] = {devices / replicas, replicas};
   if (!tsr_digits_split(digits, dims, 2, &split, first)) return false;
-  qsort(split.at + first[1], (size_t)(split.count - first[1]), sizeof *split.at, compare_strides);
+  qsort(split.at + first[1], (size_t)(split.count - first[1]), sizeof *split.at,
+        tsr_digits_compare);
   for (int i = 0; i < split.count; i++)
     tsr_digits_add(&merged, split.at[i].size, split.at[i].stride);
   *out = merged;

@@ -105,11 +105,6 @@ static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit d
   return NULL;
 }
 
-static int compare_strides(const void *a, const void *b) {
-  const tsr_digit *x = a, *y = b;
-  return (x->stride < y->stride) - (x->stride > y->stride);
-}
-
 typedef struct translation {
   const tsr_mesh *mesh;
   tsr_tiles tiles;  // borrowed list
@@ -132,7 +127,7 @@ static tsr_status find_dims(translation *t) {
     snprintf(what, sizeof what, "tile dimension %d", d);
     if (d >= data_dims)
       qsort(split.at + first[d], (size_t)(first[d + 1] - first[d]), sizeof *split.at,
-            compare_strides);
+            tsr_digits_compare);
     for (int i = first[d]; i < first[d + 1]; i++) {
       TSR_TRY(find_parts(t->mesh, what, split.at[i], &t->dims[d]));
       tsr_digits_add(&t->tiles.digits, split.at[i].size, split.at[i].stride);
