@@ -21,49 +21,27 @@
 enum { CHUNK_BYTES = 32 << 20, STRETCH = 16 << 10, CREATE_TAG = 2 };
 
 static MPI_Datatype type_of(tsr_dtype partial) {
-  switch (partial) {
-    case TSR_F32:
-      return MPI_FLOAT;
-    case TSR_F64:
-      return MPI_DOUBLE;
-    case TSR_I8:
-      return MPI_INT8_T;
-    case TSR_I16:
-      return MPI_INT16_T;
-    case TSR_I32:
-      return MPI_INT32_T;
-    case TSR_I64:
-      return MPI_INT64_T;
-    case TSR_U8:
-      return MPI_UINT8_T;
-    case TSR_U16:
-      return MPI_UINT16_T;
-    case TSR_U32:
-      return MPI_UINT32_T;
-    case TSR_U64:
-      return MPI_UINT64_T;
-    default:
-      return MPI_DATATYPE_NULL;
-  }
+  static const struct {
+    tsr_dtype dtype;
+    MPI_Datatype type;
+  } types[] = {
+      {TSR_F32, MPI_FLOAT},    {TSR_F64, MPI_DOUBLE},   {TSR_I8, MPI_INT8_T},
+      {TSR_I16, MPI_INT16_T},  {TSR_I32, MPI_INT32_T},  {TSR_I64, MPI_INT64_T},
+      {TSR_U8, MPI_UINT8_T},   {TSR_U16, MPI_UINT16_T}, {TSR_U32, MPI_UINT32_T},
+      {TSR_U64, MPI_UINT64_T},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i].dtype == partial) return types[i].type;
+  return MPI_DATATYPE_NULL;
 }
 
 static MPI_Op op_of(tsr_reduction op, bool is_float) {
-  switch (op) {
-    case TSR_REDUCE_SUM:
-      return MPI_SUM;
-    case TSR_REDUCE_PRODUCT:
-      return MPI_PROD;
-    case TSR_REDUCE_MIN:
-      return is_float ? MPI_OP_NULL : MPI_MIN;
-    case TSR_REDUCE_MAX:
-      return is_float ? MPI_OP_NULL : MPI_MAX;
-    case TSR_REDUCE_AND:
-      return MPI_BAND;
-    case TSR_REDUCE_OR:
-      return MPI_BOR;
-    default:
-      return MPI_OP_NULL;
-  }
+  static const MPI_Op ops[TSR_REDUCTION_COUNT] = {
+      [TSR_REDUCE_SUM] = MPI_SUM, [TSR_REDUCE_PRODUCT] = MPI_PROD, [TSR_REDUCE_MIN] = MPI_MIN,
+      [TSR_REDUCE_MAX] = MPI_MAX, [TSR_REDUCE_AND] = MPI_BAND,     [TSR_REDUCE_OR] = MPI_BOR,
+  };
+  const bool ordered = op == TSR_REDUCE_MIN || op == TSR_REDUCE_MAX;
+  return is_float && ordered ? MPI_OP_NULL : ops[op];
 }
 
 bool tsr_mpi_fast_allows(const tsr_reduce_job *job) {
