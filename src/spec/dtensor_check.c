@@ -1,6 +1,7 @@
 // Compares the mesh and shape of a DTensor text with those the caller has.
 #include <string.h>
 
+#include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
@@ -8,15 +9,18 @@
 #include "spec/notation_internal.h"
 #include "tessera/shape.h"
 
-static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
-  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
-  tsr_mesh_describe(said, &first);
-  tsr_mesh_describe(mesh, &second);
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has mesh %s, expected %s",
-                               tsr_text_string(&first), tsr_text_string(&second));
-  tsr_text_deinit(&first);
-  tsr_text_deinit(&second);
+static tsr_status differs(const char *what, tsr_text *text) {
+  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has %s %s", what, tsr_text_string(text));
+  tsr_text_deinit(text);
   return status;
+}
+
+static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_mesh_describe(said, &text);
+  tsr_text_add(&text, ", expected ");
+  tsr_mesh_describe(mesh, &text);
+  return differs("mesh", &text);
 }
 
 // Axes without names match any: tsr_mesh_parse made their names.
@@ -45,12 +49,9 @@ tsr_status tsr_dtensor_check(const tsr_dtensor *dtensor, const tsr_mesh *mesh,
                              const tsr_shape *shape) {
   if (mesh && dtensor->mesh) TSR_TRY(check_mesh(dtensor, mesh));
   if (!shape || !dtensor->has_shape || tsr_shape_equal(shape, &dtensor->shape)) return NULL;
-  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
-  tsr_shape_print(&dtensor->shape, &first);
-  tsr_shape_print(shape, &second);
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has shape %s, expected %s",
-                               tsr_text_string(&first), tsr_text_string(&second));
-  tsr_text_deinit(&first);
-  tsr_text_deinit(&second);
-  return status;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_shape_print(&dtensor->shape, &text);
+  tsr_text_add(&text, ", expected ");
+  tsr_shape_print(shape, &text);
+  return differs("shape", &text);
 }
