@@ -2,6 +2,7 @@
 //
 // A spec is written once for many tensors and meshes. Each entry that does not fit is dropped, and
 // every change is recorded with its reason. Nothing moves to another dimension.
+#include "base/arithmetic.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
 #include "spec/changes.h"
@@ -50,11 +51,7 @@ static bool find_members(const correction *work, const tsr_axis_ref *ref, int64_
   return true;
 }
 
-// A product that saturates; the largest number divides no size but 0.
-static int64_t times(int64_t a, int64_t b) {
-  int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
+// Products saturate; the largest number divides no size but 0.
 
 // ---- stages ----
 
@@ -72,7 +69,7 @@ static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool un
       *out_size = alike ? size / shards : ANY_SIZE;
       return alike || uneven || size == ANY_SIZE;
     case TSR_STAGE_CYCLIC:
-      alike = size != ANY_SIZE && size % times(shards, stage->block) == 0;
+      alike = size != ANY_SIZE && size % tsr_saturated_multiply(shards, stage->block) == 0;
       *out_size = alike ? size / shards : ANY_SIZE;
       return true;
     case TSR_STAGE_SIZES:
@@ -88,7 +85,7 @@ static bool divide(const tsr_stage *stage, int64_t size, int64_t shards, bool un
         if (shards % part->copies != 0) return false;
         const int64_t ways = shards / part->copies;
         sum += part->size;
-        alike = alike && part->size % times(ways, part->grain) == 0;
+        alike = alike && part->size % tsr_saturated_multiply(ways, part->grain) == 0;
         local += part->size / ways;
       }
       *out_size = alike ? local : ANY_SIZE;
@@ -105,14 +102,14 @@ static bool entry_fits(const correction *work, const tsr_spec_dim *dim, int64_t 
   for (int s = 0; s < dim->stage_count; s++)
     for (int i = 0; i < dim->stages[s].axis_count; i++, axes++) {
       if (!find_members(work, &dim->stages[s].axes[i], &members, out_change)) return false;
-      product = times(product, members);
+      product = tsr_saturated_multiply(product, members);
     }
   for (int s = 0; s < dim->stage_count; s++) {
     const tsr_stage *stage = &dim->stages[s];
     int64_t shards = 1;
     for (int i = 0; i < stage->axis_count; i++) {
       find_members(work, &stage->axes[i], &members, out_change);
-      shards = times(shards, members);
+      shards = tsr_saturated_multiply(shards, members);
     }
     if (divide(stage, local, shards, work->uneven, &local)) continue;
     const bool even = stage->kind == TSR_STAGE_EVEN;
@@ -141,7 +138,7 @@ static tsr_status keep_members(correction *work, const tsr_stage *group, int d, 
     tsr_change wrong = {0};
     int64_t members = 0;
     bool fits = find_members(work, &group->axes[i], &members, &wrong);
-    if (fits && !work->uneven && size % times(product, members) != 0) {
+    if (fits && !work->uneven && size % tsr_saturated_multiply(product, members) != 0) {
       fits = false;
       wrong = (tsr_change){.kind = TSR_CHANGE_INDIVISIBLE,
                            .axis = group->axes[i].name,
@@ -149,7 +146,7 @@ static tsr_status keep_members(correction *work, const tsr_stage *group, int d, 
                            .product = members};
     }
     if (fits) {
-      product = times(product, members);
+      product = tsr_saturated_multiply(product, members);
       TSR_TRY(tsr_spec_builder_axis(&work->builder, &group->axes[i]));
     } else {
       wrong.dim = d;
