@@ -141,8 +141,6 @@ void tsr_reshard_options_describe(const tsr_reshard_options *options, char *out,
 
 // ---- options ----
 
-TSR_MUST_USE tsr_status tsr_host_options_check(const tsr_host_options *given,
-                                               tsr_host_options *out_options);
 // Fails if offsets of a strided tensor overflow.
 TSR_MUST_USE tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,
                                                const int64_t *strides);

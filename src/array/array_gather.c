@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "array/reshard.h"
+#include "base/sized.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"
@@ -102,7 +103,7 @@ static tsr_status check_host(const tsr_array *array, const void *host, int64_t h
 static tsr_status check(const tsr_array *array, const void *host, int64_t host_bytes,
                         const tsr_host_options *given, tsr_host_options *out_options) {
   const tsr_shape shape = tsr_layout_shape(array->layout);
-  TSR_TRY(tsr_host_options_check(given, out_options));
+  TSR_TRY(tsr_sized_read(tsr_host_options, given, out_options));
   TSR_TRY(tsr_array_check_alive(array));
   TSR_TRY(check_root(array->comm, out_options));
   TSR_TRY(tsr_host_strides_check(&shape, NULL, out_options->strides));

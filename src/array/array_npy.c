@@ -8,6 +8,8 @@
 
 #include "array/array.h"
 #include "base/io.h"
+#include "base/status_internal.h"
+#include "element/copy_runs.h"
 #include "element/shape_internal.h"
 #include "file/npy_header.h"
 #include "file/npy_internal.h"
@@ -93,20 +95,14 @@ static tsr_status file_copy(void *context, int64_t index, int worker) {
   char *data = f->slots[tsr_comm_local_index(f->array->comm, copy->source)];
   char *bounce = joined < copy->loop_count ? malloc(BOUNCE) : NULL;
   int64_t turns[TSR_MAX_RANK] = {0};
-  tsr_copy inner = inner_copy(copy, joined);
+  tsr_copy inner = inner_copy(copy, joined), outer = *copy;
+  outer.loop_count = joined;
   tsr_status status = NULL;
   (void)worker;
   if (joined < copy->loop_count && !bounce) return tsr_fail(NO_MEMORY, "%d bytes", BOUNCE);
-  for (int i = 0; i >= 0 && !status;) {
+  do {
     status = f->writing ? write_run(f, &inner, data) : read_run(f, &inner, bounce, data);
-    for (i = joined - 1; i >= 0; i--) {
-      const tsr_copy_loop *loop = &copy->loops[i];
-      inner.from += loop->from, inner.to += loop->to;
-      if (++turns[i] < loop->count) break;
-      inner.from -= loop->from * loop->count, inner.to -= loop->to * loop->count;
-      turns[i] = 0;
-    }
-  }
+  } while (!status && tsr_copy_next_run(&outer, turns, &inner.from, &inner.to));
   free(bounce);
   return status;
 }
@@ -244,10 +240,7 @@ static tsr_status write_pieces(npy_save *s) {
   }
   TSR_TRY(tsr_io_create(s->name, &s->f.fd));
   tsr_status status = do_copies(&s->f);
-  tsr_status closed = tsr_io_close(s->f.fd, s->f.path);
-  if (!status) return closed;
-  tsr_status_free(closed);
-  return status;
+  return tsr_status_first(status, tsr_io_close(s->f.fd, s->f.path));
 }
 
 static tsr_status save(const tsr_array *array, const char *path) {

@@ -19,10 +19,6 @@
 #include "tessera/engine/transport.h"
 #include "tessera/reduction.h"
 
-tsr_status tsr_host_options_check(const tsr_host_options *given, tsr_host_options *out_options) {
-  return tsr_sized_read(tsr_host_options, given, out_options);
-}
-
 tsr_status tsr_host_strides_check(const tsr_shape *shape, const tsr_range *ranges,
                                   const int64_t *strides) {
   int64_t reach = 0;
@@ -200,7 +196,7 @@ tsr_status tsr_array_shard(tsr_comm *comm, const tsr_layout *layout, tsr_dtype d
                            const void *host, const tsr_host_options *options,
                            tsr_array **out_array) {
   tsr_host_options checked;
-  TSR_TRY(tsr_host_options_check(options, &checked));
+  TSR_TRY(tsr_sized_read(tsr_host_options, options, &checked));
   return shard_box(comm, layout, dtype, host, NULL, &checked, out_array);
 }
 
@@ -336,7 +332,7 @@ tsr_status tsr_array_from_host_local(tsr_comm *comm, const tsr_layout *layout, t
                                      tsr_array **out_array) {
   tsr_host_options checked;
   tsr_range hull[TSR_MAX_RANK];
-  TSR_TRY(tsr_host_options_check(options, &checked));
+  TSR_TRY(tsr_sized_read(tsr_host_options, options, &checked));
   TSR_TRY(tsr_array_host_local(comm, layout, hull));
   return shard_box(comm, layout, dtype, host, hull, &checked, out_array);
 }
@@ -346,7 +342,7 @@ tsr_status tsr_array_to_host_local(const tsr_array *array, void *host, int64_t h
   const tsr_shape shape = tsr_layout_shape(array->layout);
   tsr_host_options checked;
   tsr_range hull[TSR_MAX_RANK];
-  TSR_TRY(tsr_host_options_check(options, &checked));
+  TSR_TRY(tsr_sized_read(tsr_host_options, options, &checked));
   TSR_TRY(tsr_array_check_alive(array));
   TSR_TRY(tsr_array_check_reduced(array));
   TSR_TRY(tsr_array_host_local(array->comm, array->layout, hull));

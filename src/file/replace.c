@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "tessera/text.h"
 
@@ -28,11 +29,7 @@ tsr_status tsr_replacement_write(tsr_replacement *file, const void *bytes, int64
 
 tsr_status tsr_replacement_end(tsr_replacement *file, tsr_status status) {
   if (!status) status = tsr_io_sync(file->fd, file->path);
-  tsr_status closed = tsr_io_close(file->fd, file->path);
-  if (status)
-    tsr_status_free(closed);
-  else
-    status = closed;
+  status = tsr_status_first(status, tsr_io_close(file->fd, file->path));
   if (!status) status = tsr_io_rename(file->temporary, file->path);
   if (status) unlink(file->temporary);
   free(file->temporary);
