@@ -12,6 +12,14 @@
 
 static int64_t ceil_div(int64_t n, int64_t k) { return n / k + (n % k != 0); }
 
+tsr_cut tsr_cut_of(const tsr_sharding *sharding, int dim, int64_t size) {
+  const tsr_sharding_dim *bound = tsr_sharding_dim_at(sharding, dim);
+  return (tsr_cut){.size = size,
+                   .shards = bound->shards,
+                   .stage_count = bound->stage_count,
+                   .stages = bound->stages};
+}
+
 // ---- one stage: the selection of shard i among m elements ----
 
 static tsr_range even_range(int64_t m, int64_t shards, int64_t i) {

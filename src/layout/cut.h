@@ -15,6 +15,9 @@ typedef struct tsr_cut {
   const tsr_bound_stage *stages;
 } tsr_cut;
 
+// The cut of a dimension of `size` elements.
+tsr_cut tsr_cut_of(const tsr_sharding *sharding, int dim, int64_t size);
+
 // Why a cut does not fit its dimension.
 typedef enum tsr_misfit_kind {
   TSR_FITS,

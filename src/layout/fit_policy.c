@@ -11,14 +11,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 
-static tsr_cut cut_of(const tsr_sharding *sharding, const tsr_shape *shape, int dim) {
-  const tsr_sharding_dim *bound = tsr_sharding_dim_at(sharding, dim);
-  return (tsr_cut){.size = shape->dims[dim],
-                   .shards = bound->shards,
-                   .stage_count = bound->stage_count,
-                   .stages = bound->stages};
-}
-
 // ---- messages ----
 
 static void print_axis(const tsr_mesh *mesh, const tsr_sub_axis *part, tsr_text *out) {
@@ -115,7 +107,7 @@ static tsr_status refuse(const tsr_mesh *mesh, const tsr_cut *cut, int dim,
 
 tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape, bool evenly) {
   for (int d = 0; d < tsr_sharding_dim_count(sharding); d++) {
-    const tsr_cut cut = cut_of(sharding, shape, d);
+    const tsr_cut cut = tsr_cut_of(sharding, d, shape->dims[d]);
     if (cut.stage_count == 0) continue;
     const tsr_misfit found = tsr_cut_fit(&cut, evenly);
     if (found.kind != TSR_FITS) return refuse(tsr_sharding_mesh(sharding), &cut, d, &found);
@@ -209,7 +201,7 @@ static tsr_status write_dim(tsr_arena *arena, const tsr_mesh *mesh, const policy
 
 static tsr_status trim_dim(tsr_arena *arena, const tsr_sharding *sharding, const tsr_shape *shape,
                            int dim, tsr_spec_dim *out, bool *changed) {
-  const tsr_cut cut = cut_of(sharding, shape, dim);
+  const tsr_cut cut = tsr_cut_of(sharding, dim, shape->dims[dim]);
   const tsr_misfit found = tsr_cut_fit(&cut, true);
   if (found.kind == TSR_FITS) return NULL;
   if (found.kind != TSR_MISFIT_REMAINDER)

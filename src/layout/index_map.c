@@ -12,8 +12,7 @@
 // An unreduced axis of size 1 leaves a complete result (as in JAX).
 static tsr_status check_reduced(const tsr_layout *layout) {
   int count = 0, at = 0;
-  if (!layout->sharding) return NULL;
-  const tsr_sub_axis *axes = tsr_sharding_unreduced(layout->sharding, &count);
+  const tsr_sub_axis *axes = tsr_layout_unreduced(layout, &count);
   while (at < count && axes[at].size == 1) at++;
   if (at == count) return NULL;
   return tsr_fail(UNREDUCED_HAS_NO_INDEX_MAP,

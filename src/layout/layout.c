@@ -158,11 +158,7 @@ void tsr_layout_explain(const tsr_layout *layout, tsr_text *out) {
 }
 
 tsr_cut tsr_layout_cut(const tsr_layout *layout, int dim) {
-  const tsr_sharding_dim *bound = tsr_sharding_dim_at(layout->sharding, dim);
-  return (tsr_cut){.size = layout->dims[dim],
-                   .shards = bound->shards,
-                   .stage_count = bound->stage_count,
-                   .stages = bound->stages};
+  return tsr_cut_of(layout->sharding, dim, layout->dims[dim]);
 }
 
 // ---- positions and shards ----

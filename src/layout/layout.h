@@ -47,6 +47,8 @@ TSR_MUST_USE tsr_status tsr_layout_dim_ranges(const tsr_layout *layout, int dim,
 // The pieces of a shard in a buffer without padding.
 TSR_MUST_USE tsr_status tsr_pieces_init_packed(tsr_pieces *pieces, const tsr_layout *layout,
                                                int64_t shard);
+// The unreduced axes; none unless a grid.
+const tsr_sub_axis *tsr_layout_unreduced(const tsr_layout *layout, int *out_count);
 // The index of a position's partial result (term) over the unreduced axes, and the number of terms;
 // 0 and 1 without such axes.
 int64_t tsr_layout_term(const tsr_layout *layout, int64_t position);

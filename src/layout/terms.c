@@ -4,14 +4,14 @@
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 
-static const tsr_sub_axis *unreduced_axes(const tsr_layout *layout, int *out_count) {
+const tsr_sub_axis *tsr_layout_unreduced(const tsr_layout *layout, int *out_count) {
   *out_count = 0;
   return layout->sharding ? tsr_sharding_unreduced(layout->sharding, out_count) : NULL;
 }
 
 int64_t tsr_layout_term_count(const tsr_layout *layout) {
   int count = 0;
-  const tsr_sub_axis *axes = unreduced_axes(layout, &count);
+  const tsr_sub_axis *axes = tsr_layout_unreduced(layout, &count);
   int64_t terms = 1;
   for (int i = 0; i < count; i++) terms *= axes[i].size;
   return terms;
@@ -26,7 +26,7 @@ static int64_t sub_digit(const tsr_mesh *mesh, const tsr_sub_axis *axis, int64_t
 
 int64_t tsr_layout_term(const tsr_layout *layout, int64_t position) {
   int count = 0;
-  const tsr_sub_axis *axes = unreduced_axes(layout, &count);
+  const tsr_sub_axis *axes = tsr_layout_unreduced(layout, &count);
   int64_t coords[TSR_MAX_AXES], weight, term = 0;
   if (count == 0) return 0;
   tsr_mesh_coords(layout->mesh, position, coords);
@@ -37,7 +37,7 @@ int64_t tsr_layout_term(const tsr_layout *layout, int64_t position) {
 
 int64_t tsr_layout_first_term(const tsr_layout *layout, int64_t position) {
   int count = 0;
-  const tsr_sub_axis *axes = unreduced_axes(layout, &count);
+  const tsr_sub_axis *axes = tsr_layout_unreduced(layout, &count);
   int64_t coords[TSR_MAX_AXES], weight;
   if (count == 0) return position;
   tsr_mesh_coords(layout->mesh, position, coords);

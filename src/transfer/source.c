@@ -5,6 +5,7 @@
 // is stored. Otherwise the source's positions are kept sorted, and the replicas of a shard in one
 // process are a range of the list.
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text_internal.h"
 #include "spec/sharding.h"
@@ -45,19 +46,13 @@ static int64_t nearness(const tsr_copy_plan *plan, int64_t device) {
 
 // ---- partial results ----
 
-static const tsr_sub_axis *unreduced_of(const tsr_layout *layout, int *out_count) {
-  const tsr_sharding *sharding = tsr_layout_sharding(layout);
-  *out_count = 0;
-  return sharding ? tsr_sharding_unreduced(sharding, out_count) : NULL;
-}
-
 static const char *axis_name(const tsr_layout *layout, int axis) {
   return tsr_mesh_axis_at(tsr_layout_mesh(layout), axis)->name;
 }
 
 static void print_unreduced(const tsr_layout *layout, tsr_text *out) {
   int count = 0;
-  const tsr_sub_axis *axes = unreduced_of(layout, &count);
+  const tsr_sub_axis *axes = tsr_layout_unreduced(layout, &count);
   tsr_text_add(out, count ? "unreduced over " : "reduced");
   for (int i = 0; i < count; i++)
     tsr_text_addf(out, "%s%s=%lld", i ? ", " : "", axis_name(layout, axes[i].axis),
@@ -66,14 +61,13 @@ static void print_unreduced(const tsr_layout *layout, tsr_text *out) {
 
 static bool same_axis(const tsr_copy_plan *plan, const tsr_sub_axis *a, const tsr_sub_axis *b) {
   const char *left = axis_name(plan->from, a->axis), *right = axis_name(plan->to, b->axis);
-  while (*left && *left == *right) left++, right++;
-  return *left == *right && a->pre == b->pre && a->size == b->size;
+  return !strcmp(left, right) && a->pre == b->pre && a->size == b->size;
 }
 
 static tsr_status check_unreduced(tsr_copy_plan *plan) {
   int from_count = 0, to_count = 0;
-  const tsr_sub_axis *from = unreduced_of(plan->from, &from_count);
-  const tsr_sub_axis *to = unreduced_of(plan->to, &to_count);
+  const tsr_sub_axis *from = tsr_layout_unreduced(plan->from, &from_count);
+  const tsr_sub_axis *to = tsr_layout_unreduced(plan->to, &to_count);
   bool same = from_count == to_count;
   for (int i = 0; i < from_count && same; i++) same = same_axis(plan, &from[i], &to[i]);
   plan->terms = tsr_layout_term_count(plan->from);
