@@ -238,9 +238,5 @@ tsr_status tsr_model_open(const char *path, tsr_model **out_model) {
                       : tsr_ends_with(path, ".json") ? read_index(model, path)
                                                      : tsr_model_read_file(model, path);
   if (!status) status = tsr_text_check(&model->warnings);
-  if (status)
-    tsr_model_destroy(model);
-  else
-    *out_model = model;
-  return status;
+  return tsr_model_give(status, model, out_model);
 }

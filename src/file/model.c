@@ -16,6 +16,14 @@ tsr_status tsr_model_create(tsr_model **out_model) {
   return NULL;
 }
 
+tsr_status tsr_model_give(tsr_status status, tsr_model *model, tsr_model **out_model) {
+  if (status)
+    tsr_model_destroy(model);
+  else
+    *out_model = model;
+  return status;
+}
+
 void tsr_model_destroy(tsr_model *model) {
   if (!model) return;
   tsr_arena_deinit(&model->arena);
@@ -28,11 +36,10 @@ void tsr_model_destroy(tsr_model *model) {
 }
 
 tsr_status tsr_model_add_file(tsr_model *model, const char *path) {
-  int64_t capacity = model->file_capacity;
-  const char **files = tsr_grow(model->files, model->file_count, &capacity, sizeof *files);
+  const char **files =
+      tsr_grow(model->files, model->file_count, &model->file_capacity, sizeof *files);
   if (!files) return tsr_fail(NO_MEMORY, "model");
   model->files = files;
-  model->file_capacity = (int)capacity;
   const char *copy = tsr_arena_copy(&model->arena, path, strlen(path));
   if (!copy) return tsr_fail(NO_MEMORY, "model");
   files[model->file_count++] = copy;

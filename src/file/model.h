@@ -14,7 +14,8 @@ struct tsr_model {
   int64_t count, capacity;
   tsr_model_tensor *tensors;
   tsr_name_index names;
-  int file_count, file_capacity;
+  int file_count;
+  int64_t file_capacity;
   const char **files;
   tsr_metadata_list metadata;
   int64_t bytes;
@@ -22,6 +23,8 @@ struct tsr_model {
 };
 
 tsr_status tsr_model_create(tsr_model **out_model);
+// Returns the model to the caller, or destroys it after a failure.
+tsr_status tsr_model_give(tsr_status status, tsr_model *model, tsr_model **out_model);
 // Adds a file; the tensors added after it belong to it.
 tsr_status tsr_model_add_file(tsr_model *model, const char *path);
 // Copies name and dims. A name that exists already is an error.

@@ -270,11 +270,7 @@ tsr_status tsr_safetensors_parse(const char *bytes, size_t length, int64_t file_
   TSR_TRY(tsr_model_create(&model));
   tsr_status status = tsr_model_add_file(model, "memory");
   if (!status) status = read_header(model, bytes + LENGTH_BYTES, (size_t)header_length, file_size);
-  if (status)
-    tsr_model_destroy(model);
-  else
-    *out_model = model;
-  return status;
+  return tsr_model_give(status, model, out_model);
 }
 
 // ---- files ----
@@ -333,10 +329,5 @@ tsr_status tsr_model_read_file(tsr_model *model, const char *path) {
 tsr_status tsr_safetensors_open(const char *path, tsr_model **out_model) {
   tsr_model *model = NULL;
   TSR_TRY(tsr_model_create(&model));
-  tsr_status status = tsr_model_read_file(model, path);
-  if (status)
-    tsr_model_destroy(model);
-  else
-    *out_model = model;
-  return status;
+  return tsr_model_give(tsr_model_read_file(model, path), model, out_model);
 }
