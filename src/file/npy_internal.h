@@ -59,7 +59,6 @@ TSR_MUST_USE tsr_status tsr_npz_open(const char *path, tsr_npz **out_npz);
 void tsr_npz_destroy(tsr_npz *npz);  // NULL is fine
 int64_t tsr_npz_count(const tsr_npz *npz);
 const char *tsr_npz_name(const tsr_npz *npz, int64_t index);  // without .npy
-int64_t tsr_npz_find(const tsr_npz *npz, const char *name);   // -1 if there is none
 // The header of an array. If it is stored, begin and end are offsets in the archive.
 const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index);
 bool tsr_npz_is_stored(const tsr_npz *npz, int64_t index);
@@ -77,7 +76,9 @@ typedef struct tsr_npz_item {
 } tsr_npz_item;
 
 // Writes an archive of stored arrays like numpy.savez; equal arrays make equal archives. An
-// existing file is replaced atomically at the end.
-TSR_MUST_USE tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count);
+// existing file is replaced atomically at the end. With `always_64` all numbers have 64 bits, as in
+// archives beyond 4 GB.
+TSR_MUST_USE tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count,
+                                      bool always_64);
 
 #endif

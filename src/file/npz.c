@@ -28,7 +28,6 @@ typedef struct npz_array {
 struct tsr_npz {
   tsr_zip zip;
   npz_array *arrays;
-  tsr_name_index names;
 };
 
 // ---- reading ----
@@ -64,8 +63,6 @@ static tsr_status add_array(tsr_npz *npz, int64_t index) {
     return tsr_fail(UNSUPPORTED, "its name does not end with %s", ending);
   out->name = tsr_arena_copy(&npz->zip.arena, member->name, length - ENDING);
   if (!out->name) return tsr_fail(NO_MEMORY, "archive");
-  int64_t existing = -1;
-  TSR_TRY(tsr_name_index_add(&npz->names, out->name, index, &existing));
   return read_header(npz, member, out);
 }
 
@@ -95,7 +92,6 @@ tsr_status tsr_npz_open(const char *path, tsr_npz **out_npz) {
 
 void tsr_npz_destroy(tsr_npz *npz) {
   if (!npz) return;
-  tsr_name_index_deinit(&npz->names);
   tsr_zip_deinit(&npz->zip);
   free(npz->arrays);
   free(npz);
@@ -115,10 +111,6 @@ static tsr_status check_member(const tsr_npz *npz, int64_t index) {
 
 const char *tsr_npz_name(const tsr_npz *npz, int64_t index) {
   return has_member(npz, index) ? npz->arrays[index].name : NULL;
-}
-
-int64_t tsr_npz_find(const tsr_npz *npz, const char *name) {
-  return tsr_name_index_find(&npz->names, name);
 }
 
 const tsr_npy *tsr_npz_array(const tsr_npz *npz, int64_t index) {
@@ -238,8 +230,8 @@ static tsr_status write_items(const tsr_npz_item *items, tsr_zip_plan *plan, con
   return tsr_zip_plan_write(plan, file->fd, file->path);
 }
 
-tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t count,
-                            bool always_64) {
+tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count,
+                         bool always_64) {
   tsr_zip_plan plan = {.always_64 = always_64};
   tsr_replacement file;
   int64_t *begins = calloc((size_t)count + 1, sizeof *begins);
@@ -251,8 +243,4 @@ tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t
   tsr_zip_plan_deinit(&plan);
   free(begins);
   return status;
-}
-
-tsr_status tsr_npz_write(const char *path, const tsr_npz_item *items, int64_t count) {
-  return tsr_npz_write_as(path, items, count, false);
 }

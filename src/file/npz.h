@@ -18,8 +18,4 @@ const char *tsr_npz_record(const tsr_npz *npz, size_t *out_length);
 TSR_MUST_USE tsr_status tsr_npz_plan(const tsr_npz_item *items, int64_t count, const char *record,
                                      tsr_zip_plan *plan, int64_t *out_begins);
 
-// tsr_npz_write; with `always_64` all numbers have 64 bits, as in archives beyond 4 GB.
-TSR_MUST_USE tsr_status tsr_npz_write_as(const char *path, const tsr_npz_item *items, int64_t count,
-                                         bool always_64);
-
 #endif

@@ -108,7 +108,7 @@ static void make_files(world *w) {
   path = test_folder_path(&w->folder, "arrays.npz");
   const tsr_npz_item item = {.tensor = tsr_tensor_of("x", TSR_F32, TSR_SHAPE(4)),
                              .elements = w->host};
-  assert_ok(tsr_npz_write(path, &item, 1));
+  assert_ok(tsr_npz_write(path, &item, 1, false));
   assert_ok(tsr_npz_open(path, &w->npz));
 }
 

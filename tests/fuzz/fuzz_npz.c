@@ -16,7 +16,7 @@ enum { MOST_BYTES = 1 << 20 };
 static void read_arrays(const tsr_npz *npz) {
   for (int64_t i = 0; i < tsr_npz_count(npz); i++) {
     const tsr_npy *npy = tsr_npz_array(npz, i);
-    assert(tsr_npz_find(npz, tsr_npz_name(npz, i)) == i);
+    assert(tsr_npz_name(npz, i));
     if (npy->end - npy->begin > MOST_BYTES) continue;
     void *elements = malloc((size_t)(npy->end - npy->begin) + 1);
     assert(elements);
