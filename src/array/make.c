@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/array_internal.h"
 #include "base/buffer_internal.h"
 #include "base/room.h"
-#include "layout/layout_internal.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/engine/collectives.h"

@@ -175,7 +175,10 @@ static tsr_status read_dictionary(const char *text, size_t start, tsr_npy *npy) 
 
 // ---- the whole header ----
 
-tsr_status tsr_npy_prefix(const char *bytes, size_t length, size_t *out_start, size_t *out_end) {
+// The start and end of the dictionary, from the first 12 bytes of a file (10 suffice for version
+// 1).
+static tsr_status read_prefix(const char *bytes, size_t length, size_t *out_start,
+                              size_t *out_end) {
   for (size_t i = 0; i < sizeof magic - 1; i++)
     if (i >= length || bytes[i] != magic[i])
       return tsr_fail(BROKEN_FILE, "byte %zu is not that of a .npy file", i);
@@ -198,7 +201,7 @@ tsr_status tsr_npy_prefix(const char *bytes, size_t length, size_t *out_start, s
 
 tsr_status tsr_npy_parse(const char *bytes, size_t length, tsr_npy *out_npy) {
   size_t start = 0, end = 0;
-  TSR_TRY(tsr_npy_prefix(bytes, length, &start, &end));
+  TSR_TRY(read_prefix(bytes, length, &start, &end));
   if (end > length)
     return tsr_fail(BROKEN_FILE, "the header ends at byte %zu, but there are %zu bytes", end,
                     length);

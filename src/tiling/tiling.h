@@ -75,7 +75,6 @@ void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride);
 // By falling stride, for qsort().
 int tsr_digits_compare(const void *a, const void *b);
 // The device at a row-major tile number.
-int64_t tsr_digits_device(const tsr_digits *digits, int64_t number);
 int64_t tsr_tiles_device(const tsr_tiles *tiles, int64_t number);
 // The digits of a list that starts with device 0. The first step is the minor digit, which lasts
 // while the step stays the same; then only multiples of the known digits are examined. False if the

@@ -23,7 +23,7 @@ void tsr_digits_add(tsr_digits *digits, int64_t size, int64_t stride) {
   digits->at[digits->count++] = (tsr_digit){stride, size};
 }
 
-int64_t tsr_digits_device(const tsr_digits *digits, int64_t number) {
+static int64_t device_at(const tsr_digits *digits, int64_t number) {
   int64_t device = 0;
   for (int i = digits->count; i-- > 0;) {
     device += number % digits->at[i].size * digits->at[i].stride;
@@ -33,7 +33,7 @@ int64_t tsr_digits_device(const tsr_digits *digits, int64_t number) {
 }
 
 int64_t tsr_tiles_device(const tsr_tiles *tiles, int64_t number) {
-  return tiles->devices ? tiles->devices[number] : tsr_digits_device(&tiles->digits, number);
+  return tiles->devices ? tiles->devices[number] : device_at(&tiles->digits, number);
 }
 
 // Works from the minor end, filling the output from its end, and moves the result to the front.
@@ -79,7 +79,7 @@ bool tsr_digits_follow(const tsr_tiles *tiles, tsr_digits *out_digits, int64_t *
   while (count-- > 0) tsr_digits_add(&digits, found[count].size, found[count].stride);
   for (int64_t n = 0; n < tiles->device_count; n++) {
     *out_number = n;
-    *out_wanted = tsr_digits_device(&digits, n);
+    *out_wanted = device_at(&digits, n);
     if (*out_wanted != tiles->devices[n]) return false;
   }
   *out_digits = digits;
