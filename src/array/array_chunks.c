@@ -6,6 +6,7 @@
 #include "array/array_chunks.h"
 #include "array/chunks_internal.h"
 #include "base/compare.h"
+#include "base/text_internal.h"
 #include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/mesh.h"
@@ -122,15 +123,13 @@ int64_t tsr_chunker_process_at(const tsr_chunker *chunker, int64_t index) {
 // ---- the box of a process ----
 
 static tsr_status fail_absent(const tsr_chunker *chunker, int64_t process) {
-  tsr_text mesh = TSR_TEXT_EMPTY;
-  tsr_mesh_describe(chunker->mesh, &mesh);
-  const tsr_status status = tsr_fail(
-      PROCESS_NOT_IN_MESH,
-      "process %lld has no device in mesh %s, whose devices belong to processes %lld to %lld",
-      (long long)process, tsr_text_string(&mesh), (long long)chunker->processes[0],
-      (long long)chunker->processes[chunker->count - 1]);
-  tsr_text_deinit(&mesh);
-  return status;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_addf(&text, "process %lld has no device in mesh ", (long long)process);
+  tsr_mesh_describe(chunker->mesh, &text);
+  tsr_text_addf(&text, ", whose devices belong to processes %lld to %lld",
+                (long long)chunker->processes[0],
+                (long long)chunker->processes[chunker->count - 1]);
+  return tsr_fail_text(TSR_CAUSE_PROCESS_NOT_IN_MESH, &text);
 }
 
 tsr_status tsr_chunker_box(const tsr_chunker *chunker, int64_t process, tsr_process_box *out_box) {

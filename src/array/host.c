@@ -295,21 +295,16 @@ static void print_box(const tsr_range *ranges, int rank, tsr_text *out) {
 static tsr_status name_hole(const tsr_comm *comm, const tsr_layout *layout, const int64_t *shards,
                             int64_t count, tsr_range *hull) {
   const int rank = tsr_layout_rank(layout);
-  tsr_text box = TSR_TEXT_EMPTY, hole = TSR_TEXT_EMPTY;
-  print_box(hull, rank, &box);
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_addf(&text, "the devices of rank %d do not fill the box ", tsr_comm_rank(comm));
+  print_box(hull, rank, &text);
+  tsr_text_add(&text, " around what they hold: element (");
   tsr_status status = tsr_layout_find_hole(layout, shards, count, hull);
   for (int d = 0; d < rank; d++)
-    tsr_text_addf(&hole, "%s%lld", d ? ", " : "", (long long)hull[d].lo);
-  if (!status) status = tsr_text_check(&box);
-  if (!status) status = tsr_text_check(&hole);
-  if (!status)
-    status =
-        tsr_fail(NOT_FILLED,
-                 "the devices of rank %d do not fill the box %s around what they hold: element "
-                 "(%s) is on none of them",
-                 tsr_comm_rank(comm), tsr_text_string(&box), tsr_text_string(&hole));
-  tsr_text_deinit(&box);
-  tsr_text_deinit(&hole);
+    tsr_text_addf(&text, "%s%lld", d ? ", " : "", (long long)hull[d].lo);
+  tsr_text_add(&text, ") is on none of them");
+  if (!status) return tsr_fail_text(TSR_CAUSE_NOT_FILLED, &text);
+  tsr_text_deinit(&text);
   return status;
 }
 

@@ -91,6 +91,13 @@ tsr_status tsr_text_check(const tsr_text *text) {
   return text->failed ? tsr_fail(NO_MEMORY, "text of %zu bytes", text->length) : NULL;
 }
 
+tsr_status tsr_fail_text_at(tsr_cause cause, const char *file, int line, tsr_text *text) {
+  tsr_status status = tsr_text_check(text);
+  if (!status) status = tsr_fail_at(cause, file, line, "%s", tsr_text_string(text));
+  tsr_text_deinit(text);
+  return status;
+}
+
 tsr_status tsr_text_take(tsr_text *text, char **out_string) {
   if (!text->failed) reserve(text, 0);
   if (text->failed) {

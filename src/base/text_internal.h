@@ -23,6 +23,11 @@ TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 
+// The failure with this message; no_memory if an addition failed. The text is empty afterwards.
+#define tsr_fail_text(cause, text) tsr_fail_text_at(cause, __FILE__, __LINE__, text)
+TSR_MUST_USE tsr_status tsr_fail_text_at(tsr_cause cause, const char *file, int line,
+                                         tsr_text *text);
+
 // Replaces by '?' what a terminal would obey or cannot show: control characters except tabs and
 // newlines, characters that change the direction of text, and bytes that are not UTF-8. Names in
 // untrusted files may hold any of them.

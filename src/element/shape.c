@@ -48,13 +48,11 @@ tsr_status tsr_shapes_check(const char *what, const tsr_shape *a, const char *ot
                             const tsr_shape *b) {
   if (tsr_shape_equal(a, b)) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_addf(&text, "%s has shape ", what);
   tsr_shape_print(a, &text);
   tsr_text_addf(&text, ", %s ", other);
   tsr_shape_print(b, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status) status = tsr_fail(SHAPES_DIFFER, "%s has shape %s", what, tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_fail_text(TSR_CAUSE_SHAPES_DIFFER, &text);
 }
 
 void tsr_shape_strides(const tsr_shape *shape, int64_t *out_strides) {

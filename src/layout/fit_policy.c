@@ -96,13 +96,8 @@ static tsr_status refuse(const tsr_mesh *mesh, const tsr_cut *cut, int dim,
   if (cut->stage_count > 1) tsr_text_addf(&text, ", stage %d", found->stage);
   tsr_text_add(&text, ": ");
   print_misfit(mesh, &cut->stages[found->stage], found, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    status = found->kind == TSR_MISFIT_REMAINDER
-                 ? tsr_fail(INDIVISIBLE, "%s", tsr_text_string(&text))
-                 : tsr_fail(BAD_CUT, "%s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_fail_text(
+      found->kind == TSR_MISFIT_REMAINDER ? TSR_CAUSE_INDIVISIBLE : TSR_CAUSE_BAD_CUT, &text);
 }
 
 tsr_status tsr_fit_check(const tsr_sharding *sharding, const tsr_shape *shape, bool evenly) {

@@ -50,17 +50,16 @@ static tsr_status check_dim(const tsr_layout *layout, int dim) {
 // ---- boxes and flat ranges ----
 
 static tsr_status describe_fault(const tsr_cover_fault *fault, int rank) {
-  tsr_text place = TSR_TEXT_EMPTY;
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (fault->times == 0)
+    tsr_text_add(&text, "no shard holds elements (");
+  else
+    tsr_text_addf(&text, "%lld different pieces hold elements (", (long long)fault->times);
   for (int d = 0; d < rank; d++)
-    tsr_text_addf(&place, "%s%lld-%lld", d ? ", " : "", (long long)fault->ranges[d].lo,
+    tsr_text_addf(&text, "%s%lld-%lld", d ? ", " : "", (long long)fault->ranges[d].lo,
                   (long long)fault->ranges[d].hi);
-  tsr_status status =
-      fault->times == 0
-          ? tsr_fail(BROKEN_LAYOUT, "no shard holds elements (%s)", tsr_text_string(&place))
-          : tsr_fail(BROKEN_LAYOUT, "%lld different pieces hold elements (%s)",
-                     (long long)fault->times, tsr_text_string(&place));
-  tsr_text_deinit(&place);
-  return status;
+  tsr_text_add_char(&text, ')');
+  return tsr_fail_text(TSR_CAUSE_BROKEN_LAYOUT, &text);
 }
 
 // The boxes that are owned by their shard.

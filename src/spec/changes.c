@@ -127,11 +127,7 @@ tsr_status tsr_change_fail(const tsr_change *change, const tsr_mesh *mesh) {
                : tsr_note(tsr_mesh_no_axis(mesh, change->axis), "dimension %d", change->dim);
   tsr_text reason = TSR_TEXT_EMPTY;
   print_reason(change, &reason);
-  tsr_status status = tsr_text_check(&reason);
-  if (!status)
-    status = tsr_fail_at(causes[change->kind], __FILE__, __LINE__, "%s", tsr_text_string(&reason));
-  tsr_text_deinit(&reason);
-  return status;
+  return tsr_fail_text(causes[change->kind], &reason);
 }
 
 // ---- log ----

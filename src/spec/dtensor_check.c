@@ -9,18 +9,13 @@
 #include "spec/notation_internal.h"
 #include "tessera/shape.h"
 
-static tsr_status differs(const char *what, tsr_text *text) {
-  tsr_status status = tsr_fail(BAD_ARGUMENT, "the text has %s %s", what, tsr_text_string(text));
-  tsr_text_deinit(text);
-  return status;
-}
-
 static tsr_status report_meshes(const tsr_mesh *said, const tsr_mesh *mesh) {
   tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "the text has mesh ");
   tsr_mesh_describe(said, &text);
   tsr_text_add(&text, ", expected ");
   tsr_mesh_describe(mesh, &text);
-  return differs("mesh", &text);
+  return tsr_fail_text(TSR_CAUSE_BAD_ARGUMENT, &text);
 }
 
 // Axes without names match any: tsr_mesh_parse made their names.
@@ -50,8 +45,9 @@ tsr_status tsr_dtensor_check(const tsr_dtensor *dtensor, const tsr_mesh *mesh,
   if (mesh && dtensor->mesh) TSR_TRY(check_mesh(dtensor, mesh));
   if (!shape || !dtensor->has_shape || tsr_shape_equal(shape, &dtensor->shape)) return NULL;
   tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "the text has shape ");
   tsr_shape_print(&dtensor->shape, &text);
   tsr_text_add(&text, ", expected ");
   tsr_shape_print(shape, &text);
-  return differs("shape", &text);
+  return tsr_fail_text(TSR_CAUSE_BAD_ARGUMENT, &text);
 }

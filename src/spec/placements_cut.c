@@ -36,21 +36,16 @@ static int find_place(const tsr_nest *nest, int64_t factor) {
 
 static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, const tsr_mesh *mesh,
                               int dim) {
-  tsr_text wanted = TSR_TEXT_EMPTY;
+  tsr_text text = TSR_TEXT_EMPTY;
   int64_t pieces = 1;
+  tsr_text_addf(&text,
+                "dimension %d: split_factor %lld of axis \"%s\" gives no order of cuts, wanted 1",
+                dim, (long long)cut->factor, tsr_mesh_axis_at(mesh, cut->axis)->name);
   for (int i = 0; i < nest->count; i++) {
     if (__builtin_mul_overflow(pieces, nest->parts[i].size, &pieces)) break;
-    if (nest->parts[i].size > 1) tsr_text_addf(&wanted, " or %lld", (long long)pieces);
+    if (nest->parts[i].size > 1) tsr_text_addf(&text, " or %lld", (long long)pieces);
   }
-  tsr_status status = tsr_text_check(&wanted);
-  if (!status)
-    status = tsr_fail(NOT_EXPRESSIBLE,
-                      "dimension %d: split_factor %lld of axis \"%s\" gives no order of cuts, "
-                      "wanted 1%s",
-                      dim, (long long)cut->factor, tsr_mesh_axis_at(mesh, cut->axis)->name,
-                      tsr_text_string(&wanted));
-  tsr_text_deinit(&wanted);
-  return status;
+  return tsr_fail_text(TSR_CAUSE_NOT_EXPRESSIBLE, &text);
 }
 
 // The text gives the order.

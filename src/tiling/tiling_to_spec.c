@@ -35,15 +35,12 @@ static void print_tile(const tsr_tiles *tiles, int64_t number, tsr_text *out) {
 
 // The device at tile `number` breaks the even steps of the list.
 static tsr_status fail_at_tile(const tsr_tiles *tiles, int64_t number, int64_t wanted) {
-  tsr_text tile = TSR_TEXT_EMPTY;
-  print_tile(tiles, number, &tile);
-  tsr_status status = tsr_text_check(&tile);
-  if (!status)
-    status = tsr_fail(NOT_EXPRESSIBLE,
-                      "tile %s is on device %d, but even steps through the mesh give %lld",
-                      tsr_text_string(&tile), tiles->devices[number], (long long)wanted);
-  tsr_text_deinit(&tile);
-  return status;
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, "tile ");
+  print_tile(tiles, number, &text);
+  tsr_text_addf(&text, " is on device %d, but even steps through the mesh give %lld",
+                tiles->devices[number], (long long)wanted);
+  return tsr_fail_text(TSR_CAUSE_NOT_EXPRESSIBLE, &text);
 }
 
 // The list must hold the positions of the mesh, starting with 0.
@@ -68,14 +65,10 @@ static tsr_status digits_of(const tsr_tiles *tiles, tsr_digits *out) {
 
 static tsr_status fail_with_mesh(const tsr_mesh *mesh, const char *what, int64_t a, int64_t b) {
   tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_addf(&text, "%s: %lld devices in steps of %lld are not a sub-axis of mesh ", what,
+                (long long)a, (long long)b);
   tsr_mesh_describe(mesh, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status)
-    status =
-        tsr_fail(NOT_EXPRESSIBLE, "%s: %lld devices in steps of %lld are not a sub-axis of mesh %s",
-                 what, (long long)a, (long long)b, tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_fail_text(TSR_CAUSE_NOT_EXPRESSIBLE, &text);
 }
 
 static void add_part(tsr_part_list *parts, tsr_sub_axis part) {

@@ -19,9 +19,7 @@ static tsr_status check_shapes(const tsr_layout *from, const tsr_layout *to) {
   tsr_shape_print(&a, &text);
   tsr_text_add(&text, " cannot be laid out as one of shape ");
   tsr_shape_print(&b, &text);
-  tsr_status status = tsr_fail(SHAPES_DIFFER, "%s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_fail_text(TSR_CAUSE_SHAPES_DIFFER, &text);
 }
 
 // ---- listed boxes ----

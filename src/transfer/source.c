@@ -77,11 +77,8 @@ static tsr_status check_unreduced(tsr_copy_plan *plan) {
   print_unreduced(plan->from, &text);
   tsr_text_add(&text, " and the target is ");
   print_unreduced(plan->to, &text);
-  tsr_status status =
-      tsr_fail(UNREDUCED_DIFFERS, "%s; copies cannot reduce, so both must be the same",
-               tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  tsr_text_add(&text, "; copies cannot reduce, so both must be the same");
+  return tsr_fail_text(TSR_CAUSE_UNREDUCED_DIFFERS, &text);
 }
 
 // ---- sorted positions ----
