@@ -99,10 +99,10 @@ void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more
 
 // ---- differences ----
 
-static bool is_near(double a, double b, const tsr_tolerance *tolerance) {
+static bool is_near(double a, double b, const tsr_verify_options *options) {
   if (a == b || (isnan(a) && isnan(b))) return true;
   if (!isfinite(a) || !isfinite(b)) return false;
-  return fabs(a - b) <= tolerance->absolute + tolerance->relative * fabs(b);
+  return fabs(a - b) <= options->absolute + options->relative * fabs(b);
 }
 
 static void note_error(tsr_errors *errors, double a, double b) {
@@ -130,7 +130,7 @@ static void note_difference(tsr_errors *errors, int64_t element) {
 }
 
 void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int64_t count,
-                     const tsr_tolerance *tolerance, tsr_errors *out_errors) {
+                     const tsr_verify_options *options, tsr_errors *out_errors) {
   const int bits = tsr_dtype_info_of(dtypes[0])->bits;
   int parts = 1;
   const tsr_dtype reals[2] = {real_of(dtypes[0], &parts), real_of(dtypes[1], &parts)};
@@ -144,10 +144,10 @@ void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int
       bool near = true;
       for (int p = 0; p < parts; p++) {
         const double a = values[0][k + p], b = values[1][k + p];
-        near = near && is_near(a, b, tolerance);
+        near = near && is_near(a, b, options);
         note_error(&errors, a, b);
       }
-      if (!(tolerance->exact ? same_bits(bits, blocks, element) : near))
+      if (!(options->tolerant ? near : same_bits(bits, blocks, element)))
         note_difference(&errors, element);
     }
   }

@@ -31,13 +31,9 @@ typedef struct tsr_errors {
 // Adds the differences of elements from `offset` on. Start with `first` -1.
 void tsr_errors_join(tsr_errors *errors, const tsr_errors *more, int64_t offset);
 
-typedef struct tsr_tolerance {
-  bool exact;  // bitwise; otherwise as in tsr_verify_options
-  double absolute, relative;
-} tsr_tolerance;
-
-// Exact: the dtypes are equal. Otherwise both convert to doubles, or both are complex.
+// Bitwise and with equal dtypes unless the options are tolerant. Then both convert to doubles, or
+// both are complex.
 void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int64_t count,
-                     const tsr_tolerance *tolerance, tsr_errors *out_errors);
+                     const tsr_verify_options *options, tsr_errors *out_errors);
 
 #endif

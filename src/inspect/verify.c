@@ -205,8 +205,6 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   tsr_verify_job j = {.result = calloc(1, sizeof *j.result), .sides = {first, second}};
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
   tsr_status status = read_options(options, &j.options);
-  j.tolerance = (tsr_tolerance){
-      .exact = !j.options.tolerant, .absolute = j.options.absolute, .relative = j.options.relative};
   const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&j.options, j.options.jobs);
   if (!status) status = tsr_budget_check(&limits, least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {

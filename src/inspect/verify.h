@@ -32,7 +32,6 @@ typedef struct tsr_verify_worker tsr_verify_worker;
 typedef struct tsr_verify_job {
   tsr_verification *result;
   tsr_verify_options options;
-  tsr_tolerance tolerance;
   const tsr_checkpoint *sides[2];
   tsr_views views[2];
   const tsr_hash128 *known[2];  // of each view; NULL = not stored, or not trusted

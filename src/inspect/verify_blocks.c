@@ -146,7 +146,7 @@ static void compare_piece(block_compare *l, int64_t at, int64_t count, int64_t b
   const bool equal = l->one_type && !memcmp(buffers[0], buffers[1], (size_t)bytes);
   if (!equal) {
     tsr_errors errors;
-    tsr_errors_find(dtypes, buffers, count, &l->job->tolerance, &errors);
+    tsr_errors_find(dtypes, buffers, count, &l->job->options, &errors);
     tsr_errors_join(&l->block->errors, &errors, at);
   }
   if (l->one_type && l->job->options.hashes) hash_both(l, equal, bytes);
