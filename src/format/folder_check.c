@@ -38,8 +38,7 @@ static int64_t find_file(const tsr_fsck *fsck, const char *name, size_t length) 
 
 // ---- the index ----
 
-static tsr_status add_index_failure(folder_state *f, const tsr_fault_place *place,
-                                    tsr_status failure) {
+static tsr_status add_index_failure(folder_state *f, const tsr_fault *place, tsr_status failure) {
   return tsr_fsck_add_failure(f->fsck, place, tsr_note(failure, "%s/" INDEX_NAME, f->fsck->path));
 }
 
@@ -47,8 +46,7 @@ static tsr_status read_index(folder_state *f) {
   const char *path = NULL;
   TSR_TRY(tsr_fsck_path(f->fsck, INDEX_NAME, &path));
   if (access(path, F_OK)) return NULL;
-  const tsr_fault_place place = {
-      .kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
+  const tsr_fault place = {.kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
   tsr_status status = tsr_json_read_file(path, &f->doc);
   if (status) return tsr_fsck_add_failure(f->fsck, &place, status);
   return add_index_failure(f, &place, tsr_index_map(f->doc, &f->map));
@@ -59,7 +57,7 @@ static tsr_status name_file(folder_state *f, const tsr_json *member, const char 
                             size_t *last_length) {
   const char *name = NULL;
   size_t length = 0;
-  tsr_fault_place place = {.kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
+  tsr_fault place = {.kind = TSR_FAULT_BAD_INDEX, .repairable = true, .file = INDEX_NAME};
   tsr_status status = tsr_index_file(member, &name, &length);
   if (status) return add_index_failure(f, &place, status);
   if (*last && length == *last_length && !memcmp(name, *last, length)) return NULL;
@@ -117,22 +115,22 @@ static tsr_status choose_files(folder_state *f) {
     const int64_t single = find_file(fsck, SINGLE_NAME, strlen(SINGLE_NAME));
     if (single >= 0) fsck->files[single].named = true;
     if (single < 0)
-      return tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX},
+      return tsr_fsck_add(fsck, &(tsr_fault){.kind = TSR_FAULT_NO_INDEX},
                           "%s: neither " INDEX_NAME " nor " SINGLE_NAME " is there", fsck->path);
   } else if (!indexed) {
     for (int64_t i = 0; i < fsck->file_count; i++)
       fsck->files[i].named = total_of_name(fsck->files[i].name) >= 0;
     if (!f->doc && !fsck->totals[TSR_SEVERITY_ERROR])
-      TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
+      TSR_TRY(tsr_fsck_add(fsck, &(tsr_fault){.kind = TSR_FAULT_NO_INDEX, .repairable = true},
                            "%s: %lld numbered files, but " INDEX_NAME " is not there", fsck->path,
                            (long long)numbered));
   }
   for (int64_t i = 0; i < fsck->file_count; i++)
     if (!fsck->files[i].named)
       TSR_TRY(tsr_fsck_add(fsck,
-                           &(tsr_fault_place){.kind = TSR_FAULT_FILE_SURPLUS,
-                                              .severity = TSR_SEVERITY_WARNING,
-                                              .file = fsck->files[i].name},
+                           &(tsr_fault){.kind = TSR_FAULT_FILE_SURPLUS,
+                                        .severity = TSR_SEVERITY_WARNING,
+                                        .file = fsck->files[i].name},
                            "%s/%s: the index does not name it", fsck->path, fsck->files[i].name));
   return NULL;
 }
@@ -149,7 +147,7 @@ static tsr_status check_numbers(folder_state *f) {
     snprintf(name, sizeof name, "model-%05d-of-%05d.safetensors", i, most);
     if (find_file(f->fsck, name, strlen(name)) >= 0) continue;
     f->damaged = true;
-    TSR_TRY(tsr_fsck_add(f->fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},
+    TSR_TRY(tsr_fsck_add(f->fsck, &(tsr_fault){.kind = TSR_FAULT_FILE_MISSING, .file = name},
                          "%s/%s: the file is missing, but others of %d are there", f->fsck->path,
                          name, most));
   }
@@ -165,7 +163,7 @@ static tsr_status take_tensor(folder_state *f, const char *file, const tsr_model
   if (existing >= 0) {
     f->damaged = true;
     return tsr_fsck_add(f->fsck,
-                        &(tsr_fault_place){.kind = TSR_FAULT_TWICE, .file = file, .tensor = name},
+                        &(tsr_fault){.kind = TSR_FAULT_TWICE, .file = file, .tensor = name},
                         "%s: tensor \"%s\" is in two files, %s and %s", f->fsck->path, name,
                         f->entries[existing].file, file);
   }
@@ -209,10 +207,10 @@ static tsr_status check_entry(folder_state *f, const tsr_json *member) {
   const char *holder = found < 0 ? "no file" : f->entries[found].file;
   // No file holds the tensor: a new index would hide that.
   if (found < 0) f->damaged = true;
-  const tsr_fault_place place = {.kind = TSR_FAULT_NOT_IN_FILE,
-                                 .repairable = found >= 0,
-                                 .file = f->fsck->files[said].name,
-                                 .tensor = name};
+  const tsr_fault place = {.kind = TSR_FAULT_NOT_IN_FILE,
+                           .repairable = found >= 0,
+                           .file = f->fsck->files[said].name,
+                           .tensor = name};
   if (found < 0 || (holder != place.file && tsr_model_find(f->fsck->files[said].model, name) < 0))
     status = tsr_fsck_add(f->fsck, &place,
                           "%s/%s: the index says that it holds tensor \"%s\", but its header does "
@@ -227,10 +225,10 @@ static tsr_status check_total(folder_state *f) {
       tsr_json_find(tsr_json_find(tsr_json_root(f->doc), "metadata"), "total_size");
   int64_t bytes = 0;
   if (!total || f->damaged || f->fsck->totals[TSR_SEVERITY_ERROR]) return NULL;
-  const tsr_fault_place place = {.kind = TSR_FAULT_TOTAL_SIZE,
-                                 .severity = TSR_SEVERITY_WARNING,
-                                 .repairable = true,
-                                 .file = INDEX_NAME};
+  const tsr_fault place = {.kind = TSR_FAULT_TOTAL_SIZE,
+                           .severity = TSR_SEVERITY_WARNING,
+                           .repairable = true,
+                           .file = INDEX_NAME};
   tsr_status status = tsr_json_get_int(total, "total_size", &bytes);
   if (status) return add_index_failure(f, &place, status);
   if (bytes == f->bytes) return NULL;
@@ -246,10 +244,10 @@ static tsr_status compare(folder_state *f) {
     const tsr_folder_entry *e = &f->entries[i];
     if (!tsr_json_find(f->map, e->tensor))
       TSR_TRY(tsr_fsck_add(f->fsck,
-                           &(tsr_fault_place){.kind = TSR_FAULT_NOT_IN_INDEX,
-                                              .repairable = true,
-                                              .file = e->file,
-                                              .tensor = e->tensor},
+                           &(tsr_fault){.kind = TSR_FAULT_NOT_IN_INDEX,
+                                        .repairable = true,
+                                        .file = e->file,
+                                        .tensor = e->tensor},
                            "%s/%s: it holds tensor \"%s\", which is not in the index",
                            f->fsck->path, e->file, e->tensor));
   }
@@ -268,14 +266,13 @@ static tsr_status check_tied(folder_state *f) {
   tsr_status status = tsr_json_read_file(path, &doc);
   if (status)
     return tsr_fsck_add_failure(
-        f->fsck, &(tsr_fault_place){.kind = TSR_FAULT_UNREADABLE, .file = "config.json"}, status);
+        f->fsck, &(tsr_fault){.kind = TSR_FAULT_UNREADABLE, .file = "config.json"}, status);
   const tsr_json *value = tsr_json_find(tsr_json_root(doc), "tie_word_embeddings");
   if (value) tsr_status_free(tsr_json_get_bool(value, "tie_word_embeddings", &tied));
   tsr_json_destroy(doc);
   if (!tied || !f->count || tsr_name_index_find(&f->names, head) >= 0) return NULL;
   return tsr_fsck_add(
-      f->fsck,
-      &(tsr_fault_place){.kind = TSR_FAULT_TIED, .severity = TSR_SEVERITY_NOTE, .tensor = head},
+      f->fsck, &(tsr_fault){.kind = TSR_FAULT_TIED, .severity = TSR_SEVERITY_NOTE, .tensor = head},
       "%s: tensor \"%s\" is absent; by config.json it is tied to the embedding", f->fsck->path,
       head);
 }

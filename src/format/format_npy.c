@@ -244,8 +244,8 @@ static tsr_status check_header(tsr_fsck *fsck, const char *name) {
   TSR_TRY(tsr_fsck_path(fsck, name, &path));
   tsr_status failure = tsr_npy_open(path, &npy);
   const bool unreadable = tsr_status_cause(failure) == TSR_CAUSE_IO;
-  const tsr_fault_place place = {.kind = unreadable ? TSR_FAULT_UNREADABLE : TSR_FAULT_HEADER,
-                                 .file = name};
+  const tsr_fault place = {.kind = unreadable ? TSR_FAULT_UNREADABLE : TSR_FAULT_HEADER,
+                           .file = name};
   return tsr_fsck_add_failure(fsck, &place, failure);
 }
 

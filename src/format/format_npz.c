@@ -186,7 +186,7 @@ static tsr_status check_members(tsr_fsck *fsck) {
   TSR_TRY(tsr_npz_open(fsck->path, &npz));
   tsr_status status = NULL;
   for (int64_t i = 0; i < tsr_npz_count(npz) && !status; i++) {
-    const tsr_fault_place place = {.kind = TSR_FAULT_HASH, .tensor = tsr_npz_name(npz, i)};
+    const tsr_fault place = {.kind = TSR_FAULT_HASH, .tensor = tsr_npz_name(npz, i)};
     status = tsr_fsck_add_failure(fsck, &place, tsr_npz_check(npz, i));
   }
   tsr_npz_destroy(npz);

@@ -236,11 +236,8 @@ static tsr_status take_fault(tsr_fsck *fsck, const char *stage, const tsr_fault 
   const char *slash = fault->file[0] ? "/" : "";
   if (snprintf(file, sizeof file, "%s%s%s", stage, slash, fault->file) >= PATH_MAX)
     return tsr_fail(TOO_LARGE, "%s: the path is longer than %d bytes", fault->file, PATH_MAX);
-  const tsr_fault_place place = {.kind = fault->kind,
-                                 .severity = fault->severity,
-                                 .repairable = fault->repairable,
-                                 .file = file,
-                                 .tensor = fault->tensor};
+  tsr_fault place = *fault;
+  place.file = file;
   return tsr_fsck_add(fsck, &place, "%s", fault->message);
 }
 
@@ -269,7 +266,7 @@ static tsr_status check_each(tsr_fsck *fsck) {
 }
 
 static tsr_status check(tsr_fsck *fsck) {
-  const tsr_fault_place place = {.kind = TSR_FAULT_DISAGREES};
+  const tsr_fault place = {.kind = TSR_FAULT_DISAGREES};
   const int64_t errors = fsck->totals[TSR_SEVERITY_ERROR];
   tsr_status status = check_each(fsck);
   if (status) return tsr_fsck_add_failure(fsck, &place, status);

@@ -47,7 +47,7 @@ bool tsr_fsck_is_reported(const tsr_fsck *fsck, const char *file) {
   return tsr_name_index_find(&fsck->reported, file) >= 0;
 }
 
-tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char *format, ...) {
+tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault *place, const char *format, ...) {
   tsr_fault *faults = tsr_grow(fsck->faults, fsck->count, &fsck->capacity, sizeof *faults);
   if (!faults) return tsr_fail(NO_MEMORY, "a list of faults");
   fsck->faults = faults;
@@ -60,11 +60,9 @@ tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char
   if (message) vsnprintf(message, (size_t)length + 1, format, again);
   va_end(again);
   const char *file = place->file ? place->file : "";
-  tsr_fault fault = {.kind = place->kind,
-                     .severity = place->severity,
-                     .repairable = place->repairable,
-                     .file = tsr_arena_copy(&fsck->arena, file, strlen(file)),
-                     .message = message};
+  tsr_fault fault = *place;
+  fault.file = tsr_arena_copy(&fsck->arena, file, strlen(file));
+  fault.message = message;
   if (place->tensor)
     fault.tensor = tsr_arena_copy(&fsck->arena, place->tensor, strlen(place->tensor));
   if (!fault.file || !fault.message || (place->tensor && !fault.tensor))
@@ -74,7 +72,7 @@ tsr_status tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char
   return remember(fsck, &fault);
 }
 
-tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_place *place, tsr_status failure) {
+tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault *place, tsr_status failure) {
   if (!failure) return NULL;
   const tsr_cause cause = tsr_status_cause(failure);
   if (cause == TSR_CAUSE_NO_MEMORY || cause == TSR_CAUSE_CANCELLED) return failure;
@@ -150,7 +148,7 @@ tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name, tsr_model **ou
   const char *path = fsck->path;
   struct stat info;
   if (*name) TSR_TRY(tsr_fsck_path(fsck, name, &path));
-  tsr_fault_place place = {.kind = TSR_FAULT_UNREADABLE, .file = name};
+  tsr_fault place = {.kind = TSR_FAULT_UNREADABLE, .file = name};
   if (stat(path, &info)) return tsr_fsck_add(fsck, &place, "%s: %s", path, strerror(errno));
   tsr_status status = tsr_safetensors_open(path, out_model);
   const tsr_cause cause = tsr_status_cause(status);

@@ -35,17 +35,11 @@ struct tsr_fsck {
   bool repaired;
 };
 
-// Where a fault is. The message names the file itself.
-typedef struct tsr_fault_place {
-  tsr_fault_kind kind;
-  tsr_severity severity;
-  bool repairable;
-  const char *file, *tensor;
-} tsr_fault_place;
+// Adds a copy of a fault with this message, which names the file itself. No `file` is the folder.
 TSR_MUST_USE TSR_PRINTF(3, 4) tsr_status
-    tsr_fsck_add(tsr_fsck *fsck, const tsr_fault_place *place, const char *format, ...);
+    tsr_fsck_add(tsr_fsck *fsck, const tsr_fault *place, const char *format, ...);
 // Turns a failure into a fault. Out of memory and cancellation stay failures.
-TSR_MUST_USE tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault_place *place,
+TSR_MUST_USE tsr_status tsr_fsck_add_failure(tsr_fsck *fsck, const tsr_fault *place,
                                              tsr_status failure);
 // Reads the header of a safetensors file and reports its faults; NULL = no legal header.
 TSR_MUST_USE tsr_status tsr_fsck_read_header(tsr_fsck *fsck, const char *name,

@@ -46,14 +46,14 @@ static tsr_status collect(void *context, tsr_fault_kind kind, const char *path, 
   if (kind == TSR_FAULT_BAD_MANIFEST) failure = tsr_note(failure, "%s/%s", h->fsck->path, file);
   if (kind == TSR_FAULT_HEADER && tsr_status_cause(failure) == TSR_CAUSE_IO)
     kind = TSR_FAULT_UNREADABLE;
-  const tsr_fault_place place = {.kind = kind, .file = file, .tensor = tensor};
+  const tsr_fault place = {.kind = kind, .file = file, .tensor = tensor};
   return tsr_fsck_add_failure(h->fsck, &place, failure);
 }
 
 static tsr_status report_lost(const fault_collector *h) {
   if (!h->lost) return NULL;
   if (!h->first) return tsr_fail(NO_MEMORY, "the name of a tensor");
-  return tsr_fsck_add(h->fsck, &(tsr_fault_place){.kind = TSR_FAULT_LOST, .tensor = h->first},
+  return tsr_fsck_add(h->fsck, &(tsr_fault){.kind = TSR_FAULT_LOST, .tensor = h->first},
                       "%s: %lld tensors are incomplete because files are missing or broken; the "
                       "first is \"%s\"",
                       h->fsck->path, (long long)h->lost, h->first);
@@ -70,11 +70,11 @@ static tsr_status index_files(const tsr_fsck *fsck, const tsr_checkpoint *model,
 }
 
 static tsr_status report_surplus(tsr_fsck *fsck, const tsr_checkpoint *model) {
-  const tsr_fault_place place = {.kind = TSR_FAULT_FILE_SURPLUS, .severity = TSR_SEVERITY_WARNING};
+  const tsr_fault place = {.kind = TSR_FAULT_FILE_SURPLUS, .severity = TSR_SEVERITY_WARNING};
   tsr_name_index index = TSR_NAME_INDEX_EMPTY;
   tsr_status status = index_files(fsck, model, &index);
   for (int64_t i = 0; i < fsck->file_count && !status; i++) {
-    tsr_fault_place here = place;
+    tsr_fault here = place;
     here.file = fsck->files[i].name;
     if (tsr_name_index_find(&index, here.file) < 0 && !tsr_fsck_is_reported(fsck, here.file))
       status =
@@ -90,10 +90,10 @@ tsr_status tsr_fsck_open_whole(tsr_fsck *fsck, tsr_fault_kind kind) {
       .size = sizeof options, .plan = fsck->options.plan, .fallback_dtype = TSR_U8};
   tsr_checkpoint *model = NULL;
   fault_collector h = {.fsck = fsck};
-  tsr_fault_place place = {.kind = kind};
+  tsr_fault place = {.kind = kind};
   tsr_status status = tsr_checkpoint_open_reporting(fsck->path, &options, collect, &h, &model);
   if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED)
-    place = (tsr_fault_place){.kind = TSR_FAULT_NO_PLAN, .severity = TSR_SEVERITY_NOTE};
+    place = (tsr_fault){.kind = TSR_FAULT_NO_PLAN, .severity = TSR_SEVERITY_NOTE};
   if (status) return tsr_fsck_add_failure(fsck, &place, status);
   fsck->tensors = tsr_tree_count(tsr_checkpoint_tree(model));
   status = report_lost(&h);

@@ -37,22 +37,20 @@ static tsr_status check_link(tsr_fsck *fsck, const char *name, const char *path)
   assert(path);
   if (lstat(path, &info) || !S_ISLNK(info.st_mode)) return NULL;
   if (!realpath(path, target))
-    return tsr_fsck_add(fsck, &(tsr_fault_place){.kind = TSR_FAULT_FILE_MISSING, .file = name},
+    return tsr_fsck_add(fsck, &(tsr_fault){.kind = TSR_FAULT_FILE_MISSING, .file = name},
                         "%s: the link points to nothing", path);
   if (!realpath(fsck->path, folder)) return NULL;
   const size_t length = strlen(folder);
   if (!strncmp(target, folder, length) && target[length] == '/') return NULL;
   return tsr_fsck_add(
-      fsck,
-      &(tsr_fault_place){.kind = TSR_FAULT_OUTSIDE, .severity = TSR_SEVERITY_WARNING, .file = name},
+      fsck, &(tsr_fault){.kind = TSR_FAULT_OUTSIDE, .severity = TSR_SEVERITY_WARNING, .file = name},
       "%s: the link leads out of the folder, to %s", path, target);
 }
 
 static tsr_status add_left_over(tsr_fsck *fsck, const char *name, const char *path) {
   return tsr_fsck_add(
       fsck,
-      &(tsr_fault_place){
-          .kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING, .file = name},
+      &(tsr_fault){.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING, .file = name},
       "%s: left over from an unfinished job", path);
 }
 
@@ -90,7 +88,7 @@ static tsr_status list_folder(tsr_fsck *fsck) {
 
 // Files of an unfinished job that was writing to this path.
 static tsr_status look_beside(tsr_fsck *fsck) {
-  const tsr_fault_place place = {.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING};
+  const tsr_fault place = {.kind = TSR_FAULT_LEFT_OVER, .severity = TSR_SEVERITY_WARNING};
   char partial[PATH_MAX], journal[PATH_MAX];
   size_t length = strlen(fsck->path);
   while (length > 1 && fsck->path[length - 1] == '/') length--;
@@ -111,7 +109,7 @@ static tsr_status look_beside(tsr_fsck *fsck) {
 // ---- files and folders ----
 
 static tsr_status check_format(tsr_fsck *fsck) {
-  const tsr_fault_place unreadable = {.kind = TSR_FAULT_UNREADABLE};
+  const tsr_fault unreadable = {.kind = TSR_FAULT_UNREADABLE};
   tsr_checkpoint_format format = TSR_FORMAT_ANY;
   TSR_TRY(look_beside(fsck));
   tsr_status status = tsr_format_detect(fsck->path, &format);

@@ -21,7 +21,7 @@ typedef struct deep_check {
 
 static tsr_status check_tensor(deep_check *w, int64_t tensor, const tsr_view *view) {
   tsr_hash128 known, found;
-  tsr_fault_place place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
+  tsr_fault place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
   tsr_status status = tsr_view_hash(view, w->workers.pool, w->workers.progress, &found);
   if (tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) place.kind = TSR_FAULT_COPIES;
   if (status) return tsr_fsck_add_failure(w->fsck, &place, status);
@@ -69,8 +69,7 @@ tsr_status tsr_fsck_deep(tsr_fsck *fsck) {
     tsr_status_free(status);  // already reported
     return NULL;
   }
-  if (status)
-    return tsr_fsck_add_failure(fsck, &(tsr_fault_place){.kind = TSR_FAULT_DISAGREES}, status);
+  if (status) return tsr_fsck_add_failure(fsck, &(tsr_fault){.kind = TSR_FAULT_DISAGREES}, status);
   const tsr_format_ops *format = tsr_format_row(model->format);
   status = format->check_elements ? format->check_elements(fsck) : read_all(fsck, model);
   tsr_checkpoint_release(model);
