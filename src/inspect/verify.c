@@ -148,8 +148,7 @@ static tsr_status prepare(tsr_verify_job *j) {
     take_known(j, i);
     j->reads[i] = choose_reads(j, i);
     for (int w = 0; w < 2; w++)
-      if (j->reads[i] & (1 << w))
-        result->bytes_read += tsr_view_bytes_read(tsr_verify_view(j, i, w));
+      if (j->reads[i] & (1 << w)) result->bytes_read += tsr_verify_view(j, i, w)->bytes_read;
   }
   const tsr_job_limits limits = TSR_JOB_LIMITS_OF(
       &j->options, tsr_budget_jobs(j->sides[0], tsr_budget_jobs(j->sides[1], j->options.jobs)));

@@ -32,7 +32,5 @@ void tsr_job_source_deinit(tsr_job_source *source) {
 }
 
 int64_t tsr_job_source_hashed(const tsr_job_source *source, const tsr_view *view) {
-  bool same = false;
-  const int64_t origin = source->hashes ? tsr_view_origin(view, &same) : -1;
-  return same ? origin : -1;
+  return source->hashes && view->direct ? view->origin : -1;
 }

@@ -207,8 +207,8 @@ static void certify(tsr_transform *t) {
   c->files = t->target->file_count;
   c->source_files = t->source.stamps.count;
   for (int64_t i = 0; i < c->tensors; i++) {
-    c->bytes_read += tsr_view_bytes_read(t->source.views.items[i]);
-    c->least_read += tsr_view_least_read(t->source.views.items[i]);
+    c->bytes_read += t->source.views.items[i]->bytes_read;
+    c->least_read += t->source.views.items[i]->least_read;
   }
   c->bytes_written = tsr_target_bytes(t->target);
   c->least_written = stored_bytes(t->target->store);

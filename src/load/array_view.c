@@ -44,14 +44,13 @@ typedef struct array_view {
   tsr_view view;
   const tsr_leaf *leaf;         // borrowed
   const tsr_save_stage *stage;  // borrowed
-  int64_t index;
-  tsr_kept_index boxes;  // of an array's layout
+  tsr_kept_index boxes;         // of an array's layout
 } array_view;
 
 static const char *find_staged(const array_view *a, int64_t first) {
   for (int i = 0; i < a->stage->count; i++) {
     const tsr_staged *item = &a->stage->items[i];
-    if (item->leaf == a->index && item->first == first) return item->data;
+    if (item->leaf == a->view.origin && item->first == first) return item->data;
   }
   return NULL;
 }
@@ -95,16 +94,6 @@ static int64_t memory_of_array(const tsr_view *view, int64_t count) {
   return a->stage->used ? tsr_view_bytes(view, count) : 0;
 }
 
-static int64_t bytes_of_array(const tsr_view *view, bool replicas) {
-  (void)replicas;
-  return tsr_view_bytes(view, view->elements);
-}
-
-static int64_t origin_of_array(const tsr_view *view, bool *out_same) {
-  *out_same = true;
-  return ((const array_view *)view)->index;
-}
-
 static void destroy_array(tsr_view *view) {
   tsr_kept_index_deinit(&((array_view *)view)->boxes);
   free(view);
@@ -113,8 +102,6 @@ static void destroy_array(tsr_view *view) {
 static const tsr_view_ops array_ops = {
     .read = read_array,
     .memory = memory_of_array,
-    .bytes_read = bytes_of_array,
-    .origin = origin_of_array,
     .destroy = destroy_array,
 };
 
@@ -128,11 +115,13 @@ tsr_status tsr_view_of_leaf(const tsr_array_tree *tree, int64_t index, const tsr
                              .dtype = leaf->tensor.dtype,
                              .shape = tsr_tensor_shape(&leaf->tensor),
                              .elements = 1,
-                             .in_pieces = true},
+                             .in_pieces = true,
+                             .origin = index,
+                             .direct = true},
                     .leaf = leaf,
-                    .stage = stage,
-                    .index = index};
+                    .stage = stage};
   for (int d = 0; d < a->view.shape.rank; d++) a->view.elements *= a->view.shape.dims[d];
+  a->view.bytes_read = a->view.least_read = tsr_view_bytes(&a->view, a->view.elements);
   *out_view = &a->view;
   return NULL;
 }

@@ -58,17 +58,16 @@ static void deinit_tensor(tsr_load_tensor *t) {
 tsr_status tsr_load_tensor_init(tsr_load_tensor *t, const tsr_load *load, const tsr_view *view,
                                 const tsr_layout *layout) {
   *t = (tsr_load_tensor){.view = view, .layout = layout};
-  t->origin = tsr_view_origin(view, &t->direct);
   t->overlaps = has_overlaps(layout);
   if (tsr_layout_term_count(layout) > 1)
     return tsr_fail(UNSUPPORTED, "a checkpoint is not loaded into partial results");
-  if (!t->direct) return NULL;
-  return tsr_box_index_create(tsr_checkpoint_layout(load->checkpoint, t->origin), &t->index);
+  if (!t->view->direct) return NULL;
+  return tsr_box_index_create(tsr_checkpoint_layout(load->checkpoint, t->view->origin), &t->index);
 }
 
 int64_t tsr_load_stored_bytes(const tsr_load *load, const tsr_load_tensor *t, int64_t elements) {
   const tsr_dtype dtype =
-      t->direct ? load->checkpoint->store->tensors[t->origin].dtype : t->view->dtype;
+      t->view->direct ? load->checkpoint->store->tensors[t->view->origin].dtype : t->view->dtype;
   const int64_t bits = tsr_dtype_info_of(dtype)->bits;
   return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
@@ -139,7 +138,7 @@ static tsr_status sort_tensors(tsr_load *load) {
     return tsr_fail(NO_MEMORY, "%lld tensors", (long long)load->count);
   }
   for (int64_t i = 0; i < load->count; i++) {
-    const int64_t origin = load->tensors[i].origin;
+    const int64_t origin = load->tensors[i].view->origin;
     places[i] = (first_byte){.tensor = i};
     if (origin < 0) continue;
     const tsr_shard_place *part = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);
@@ -229,7 +228,7 @@ static int64_t view_memory(const tsr_load *load) {
     const tsr_view *view = load->tensors[i].view;
     const int64_t window = most_window * 8 / tsr_dtype_info_of(view->dtype)->bits;
     const int64_t elements = window < view->elements ? window : view->elements;
-    const int64_t memory = load->tensors[i].direct ? 0 : tsr_view_memory(view, elements);
+    const int64_t memory = load->tensors[i].view->direct ? 0 : tsr_view_memory(view, elements);
     if (memory > most) most = memory;
   }
   return most;

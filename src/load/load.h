@@ -33,8 +33,6 @@ typedef struct tsr_load_slot {
 typedef struct tsr_load_tensor {
   const tsr_view *view;      // borrowed
   const tsr_layout *layout;  // owned
-  int64_t origin;            // the (first) stored tensor it is made of; -1 = none
-  bool direct;               // it is that tensor, or a cast of it
   bool overlaps;             // some elements are in several shards
   bool moves;                // some rank sends some of it
   tsr_box_index *index;      // owned: of the stored tensor's layout

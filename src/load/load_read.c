@@ -35,12 +35,13 @@ typedef struct run_target {
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   const run_target *to = context;
   const tsr_store *store = to->r->load->checkpoint->store;
-  const tsr_shard_place *part = tsr_store_place_to_read(store, to->t->origin, copy->source, -1);
+  const tsr_shard_place *part =
+      tsr_store_place_to_read(store, to->t->view->origin, copy->source, -1);
   if (part->file < 0)
     return tsr_fail(NOT_FOUND, "no file holds shard %lld", (long long)copy->source);
   tsr_batch_run run = {.file = part->file,
                        .offset = part->offset,
-                       .stored = store->tensors[to->t->origin].dtype,
+                       .stored = store->tensors[to->t->view->origin].dtype,
                        .dtype = to->t->view->dtype,
                        .from = copy->from,
                        .to = copy->to + to->offset,
@@ -91,8 +92,8 @@ static tsr_status read_slot(load_reader *r, int worker, const tsr_load_tensor *t
   tsr_status status = NULL;
   TSR_TRY(tsr_pieces_init(&pieces, t->layout, slot->shard));
   while (!status && tsr_load_next_piece(t, slot, &pieces, box, &piece))
-    status = t->direct ? gather_piece(r, &r->batches[worker], t, slot, &piece)
-                       : read_piece(r, worker, t, slot, &piece);
+    status = t->view->direct ? gather_piece(r, &r->batches[worker], t, slot, &piece)
+                             : read_piece(r, worker, t, slot, &piece);
   tsr_pieces_deinit(&pieces);
   return status;
 }

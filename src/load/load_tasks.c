@@ -113,8 +113,8 @@ static tsr_status find_hull(const tsr_load *load, const tsr_load_tensor *t, tsr_
   tsr_shape stored = t->view->shape;
   tsr_piece piece;
   *out_elements = *out_runs = 0;
-  if (t->direct)
-    tsr_layout_shard_shape(tsr_checkpoint_layout(load->checkpoint, t->origin), 0, &stored);
+  if (t->view->direct)
+    tsr_layout_shard_shape(tsr_checkpoint_layout(load->checkpoint, t->view->origin), 0, &stored);
   for (int d = 0; d < rank; d++) w->hull[d] = (tsr_range){INT64_MAX, 0};
   for (int64_t i = 0; i < t->slot_count; i++) {
     tsr_pieces pieces;
@@ -172,10 +172,11 @@ static tsr_status make_windows(const tsr_load *load, int64_t tensor, tsr_load_wi
   // All runs of a window are gathered before they are read; otherwise gaps between the runs of one
   // device would be read again for the next.
   const int64_t gathered = tsr_saturated_multiply(elements / runs, TSR_MOST_READS);
-  if (t->direct && runs > TSR_MOST_READS && gathered < most) most = gathered;
+  if (t->view->direct && runs > TSR_MOST_READS && gathered < most) most = gathered;
   // Gaps between pieces are not read, so a window may span more.
   for (int d = 0; d < rank; d++) hull *= size_of(w->hull[d]);
-  if (t->direct) most = tsr_saturated_multiply(most, hull / elements > 1 ? hull / elements : 1);
+  if (t->view->direct)
+    most = tsr_saturated_multiply(most, hull / elements > 1 ? hull / elements : 1);
   cut_windows(w, rank, most);
   w->runs = (runs + w->count - 1) / w->count;
   return NULL;
@@ -196,10 +197,10 @@ static tsr_status find_place(const tsr_load *load, const tsr_load_tensor *t, con
   const int rank = t->view->shape.rank;
   tsr_range corner[TSR_MAX_RANK];
   tsr_copy copy = {0};
-  if (t->origin < 0) return NULL;
+  if (t->view->origin < 0) return NULL;
   for (int d = 0; d < rank; d++) corner[d] = (tsr_range){box[d].lo, box[d].lo + 1};
-  if (t->direct) TSR_TRY(tsr_box_copies(t->index, corner, TSR_BOX_OWNERS, take_place, &copy));
-  const tsr_shard_place *part = tsr_store_place_to_read(store, t->origin, copy.source, -1);
+  if (t->view->direct) TSR_TRY(tsr_box_copies(t->index, corner, TSR_BOX_OWNERS, take_place, &copy));
+  const tsr_shard_place *part = tsr_store_place_to_read(store, t->view->origin, copy.source, -1);
   task->file = part->file;
   task->offset = part->offset + tsr_load_stored_bytes(load, t, copy.from);
   return NULL;

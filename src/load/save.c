@@ -52,9 +52,8 @@ static tsr_status make_views(tsr_save *save, tsr_views *views) {
 
 // ---- the plan of the arrays' own layouts ----
 
-static const tsr_array *array_of(const tsr_save *save, const tsr_view *view) {
-  bool same = false;
-  return tsr_array_tree_at(save->tree, tsr_view_origin(view, &same))->array;
+const tsr_array *tsr_save_array_of(const tsr_save *save, const tsr_view *view) {
+  return tsr_array_tree_at(save->tree, view->origin)->array;
 }
 
 // The mesh of all arrays.
@@ -64,7 +63,7 @@ static tsr_status find_mesh(const tsr_save *save, const tsr_views *views,
   *out_mesh = NULL;
   for (int64_t i = 0; i < views->count; i++) {
     const char *name = views->items[i]->name;
-    const tsr_array *array = array_of(save, views->items[i]);
+    const tsr_array *array = tsr_save_array_of(save, views->items[i]);
     if (!array) continue;
     const tsr_sharding *sharding = tsr_layout_sharding(array->layout);
     if (!sharding)
@@ -94,7 +93,7 @@ static tsr_status set_rows(const tsr_save *save, const tsr_views *views,
   tsr_status status = tsr_spec_of(NULL, 0, &uncut);
   for (int64_t i = 0; i < views->count && !status; i++) {
     const tsr_plan_note user = {.why = TSR_WHY_USER, .dim = -1, .rule = -1};
-    const tsr_array *array = array_of(save, views->items[i]);
+    const tsr_array *array = tsr_save_array_of(save, views->items[i]);
     const tsr_spec *spec = array ? tsr_sharding_spec(tsr_layout_sharding(array->layout)) : uncut;
     const tsr_policy policy = array ? tsr_layout_policy(array->layout) : TSR_POLICY_ERROR;
     status = tsr_plan_builder_note(builder, i, &user);

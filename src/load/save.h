@@ -60,7 +60,8 @@ tsr_transform_options tsr_save_transform(const tsr_save_options *options);
 TSR_MUST_USE tsr_status tsr_save_compare(tsr_save *save, const char *path,
                                          const tsr_save_options *options, tsr_status found);
 
-// The array that a window is of; NULL = a tensor in host memory.
+// The array that a view or a window is of; NULL = a tensor in host memory.
+const tsr_array *tsr_save_array_of(const tsr_save *save, const tsr_view *view);
 const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window);
 
 // ---- who writes what (writers.c) ----

@@ -64,7 +64,6 @@ static tsr_status prepare(const tsr_save *save, int64_t window, char *stage, tsr
 static tsr_status prepare_all(tsr_save *save, int64_t round, tsr_exchanges *x) {
   const int ranks = tsr_comm_rank_count(save->comm), me = tsr_comm_rank(save->comm);
   int64_t count = 0;
-  bool same = false;
   for (int r = 0; r < ranks; r++) count += turn_of(save, r, round).count;
   TSR_TRY(tsr_exchanges_init(x, count));
   for (int r = 0; r < ranks; r++) {
@@ -72,7 +71,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, tsr_exchanges *x) {
     for (int64_t i = 0; i < t.count; i++) {
       tsr_staged *staged = r == me ? &save->stage.items[i] : NULL;
       const tsr_window w = tsr_transform_window(save->t, t.windows[i]);
-      if (staged) staged->leaf = tsr_view_origin(save->t->source.views.items[w.tensor], &same);
+      if (staged) staged->leaf = save->t->source.views.items[w.tensor]->origin;
       if (staged) staged->first = w.first;
       TSR_TRY(prepare(save, t.windows[i], staged ? staged->data : NULL, x));
     }

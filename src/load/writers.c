@@ -27,9 +27,7 @@ typedef struct writer_choice {
 } writer_choice;
 
 const tsr_array *tsr_save_array(const tsr_save *save, const tsr_window *window) {
-  bool same = false;
-  const int64_t leaf = tsr_view_origin(save->t->source.views.items[window->tensor], &same);
-  return tsr_array_tree_at(save->tree, leaf)->array;
+  return tsr_save_array_of(save, save->t->source.views.items[window->tensor]);
 }
 
 // ---- one window ----

@@ -13,17 +13,17 @@ typedef struct cast_view {
   tsr_view view;
   tsr_view *inner;  // owned
   tsr_overflow_policy policy;
-  atomic_llong *overflows;  // owned
+  atomic_llong overflows;
 } cast_view;
 
 // `first` is the index of the first element in the tensor; -1 = the elements are not consecutive.
-static tsr_status cast_elements(const cast_view *cast, const void *uncast, int64_t first,
-                                int64_t count, void *out) {
+static tsr_status cast_elements(cast_view *cast, const void *uncast, int64_t first, int64_t count,
+                                void *out) {
   tsr_overflow overflow = {0};
   const tsr_dtype dtype = cast->view.dtype;
   TSR_TRY(tsr_convert_checked(cast->inner->dtype, uncast, dtype, out, count, &overflow));
   if (overflow.count == 0) return NULL;
-  atomic_fetch_add_explicit(cast->overflows, overflow.count, memory_order_relaxed);
+  atomic_fetch_add_explicit(&cast->overflows, overflow.count, memory_order_relaxed);
   if (cast->policy == TSR_OVERFLOW_COUNT) return NULL;
   return tsr_overflow_fail(&overflow, first < 0 ? -1 : first + overflow.first, dtype);
 }
@@ -31,7 +31,7 @@ static tsr_status cast_elements(const cast_view *cast, const void *uncast, int64
 // Reads a box, or with NULL elements from `first` on.
 static tsr_status read_inner(const tsr_view *view, const tsr_range *box, int64_t first,
                              int64_t count, void *out) {
-  const cast_view *cast = (const cast_view *)view;
+  cast_view *cast = (cast_view *)(uintptr_t)view;  // only overflows are counted
   const int64_t bytes = tsr_view_bytes(cast->inner, count);
   void *uncast = malloc((size_t)bytes);
   if (!uncast) return tsr_fail(NO_MEMORY, "%lld bytes to cast", (long long)bytes);
@@ -57,18 +57,8 @@ static int64_t memory_of_cast(const tsr_view *view, int64_t count) {
   return tsr_view_bytes(inner, count) + tsr_view_memory(inner, count);
 }
 
-static int64_t bytes_of_cast(const tsr_view *view, bool replicas) {
-  const tsr_view *inner = ((const cast_view *)view)->inner;
-  return inner->ops->bytes_read(inner, replicas);
-}
-
-static int64_t origin_of_cast(const tsr_view *view, bool *out_same) {
-  return tsr_view_origin(((const cast_view *)view)->inner, out_same);
-}
-
 static void destroy_cast(tsr_view *view) {
   tsr_view_destroy(((cast_view *)view)->inner);
-  free(((cast_view *)view)->overflows);
   free(view);
 }
 
@@ -76,15 +66,13 @@ static const tsr_view_ops cast_ops = {
     .read = read_cast,
     .read_box = read_cast_box,
     .memory = memory_of_cast,
-    .bytes_read = bytes_of_cast,
-    .origin = origin_of_cast,
     .destroy = destroy_cast,
 };
 
 bool tsr_view_is_cast(const tsr_view *view) { return view->ops == &cast_ops; }
 
 int64_t tsr_view_overflows(const tsr_view *view) {
-  return tsr_view_is_cast(view) ? atomic_load(((const cast_view *)view)->overflows) : 0;
+  return tsr_view_is_cast(view) ? atomic_load(&((const cast_view *)view)->overflows) : 0;
 }
 
 static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
@@ -94,14 +82,8 @@ static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_polic
                     tsr_dtype_name(inner->dtype, TSR_NAMES_OWN),
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   cast_view *cast = malloc(sizeof *cast);
-  atomic_llong *overflows = malloc(sizeof *overflows);
-  if (!cast || !overflows) {
-    free(cast);
-    free(overflows);
-    return tsr_fail(NO_MEMORY, "a view of a tensor");
-  }
-  atomic_init(overflows, 0);
-  *cast = (cast_view){.view = *inner, .inner = inner, .policy = policy, .overflows = overflows};
+  if (!cast) return tsr_fail(NO_MEMORY, "a view of a tensor");
+  *cast = (cast_view){.view = *inner, .inner = inner, .policy = policy};
   cast->view.ops = &cast_ops;
   cast->view.dtype = dtype;
   *out_view = &cast->view;

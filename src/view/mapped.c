@@ -323,30 +323,24 @@ static int64_t memory_of_mapped(const tsr_view *view, int64_t count) {
   return most + MOST_SCRATCH + MOST_LISTS;
 }
 
-// Replicas of the sources are not counted: how often they are read depends on the windows.
-static int64_t bytes_of_mapped(const tsr_view *view, bool replicas) {
-  (void)replicas;
-  const mapped_view *mapped = (const mapped_view *)view;
+// Replicas of the sources are not counted: how often they are read depends on the windows. A tensor
+// that was only renamed is still its source.
+static void find_origin(mapped_view *mapped) {
+  tsr_view *view = &mapped->view;
   int64_t elements = 0;
+  view->origin = -1;
   for (int64_t i = 0; i < mapped->mapped->piece_count; i++) {
-    const tsr_map_piece piece = tsr_map_kept_open(&mapped->mapped->pieces[i]);
-    if (piece.source >= 0) elements += tsr_map_piece_elements(&piece);
+    tsr_map_piece piece = tsr_map_kept_open(&mapped->mapped->pieces[i]);
+    if (piece.source < 0) continue;
+    const tsr_view *source = mapped->sources->views.items[piece.source];
+    elements += tsr_map_piece_elements(&piece);
+    if (i > 0) continue;
+    tsr_map_piece_simplify(&piece);
+    view->origin = source->origin;
+    view->direct = source->direct && is_run(&piece) && elements == source->elements &&
+                   tsr_shape_equal(&source->shape, &view->shape);
   }
-  return tsr_view_bytes(view, elements);
-}
-
-// A tensor that was only renamed is still its source.
-static int64_t origin_of_mapped(const tsr_view *view, bool *out_same) {
-  const mapped_view *mapped = (const mapped_view *)view;
-  *out_same = false;
-  if (mapped->mapped->piece_count == 0 || mapped->mapped->pieces[0].source < 0) return -1;
-  tsr_map_piece piece = tsr_map_kept_open(&mapped->mapped->pieces[0]);
-  const tsr_view *source = mapped->sources->views.items[piece.source];
-  const int64_t origin = tsr_view_origin(source, out_same);
-  tsr_map_piece_simplify(&piece);
-  *out_same = *out_same && is_run(&piece) && tsr_map_piece_elements(&piece) == source->elements &&
-              tsr_shape_equal(&source->shape, &view->shape);
-  return origin;
+  view->bytes_read = view->least_read = tsr_view_bytes(view, elements);
 }
 
 static void destroy_mapped(tsr_view *view) {
@@ -358,8 +352,6 @@ static const tsr_view_ops mapped_ops = {
     .read = read_mapped,
     .read_box = read_mapped_box,
     .memory = memory_of_mapped,
-    .bytes_read = bytes_of_mapped,
-    .origin = origin_of_mapped,
     .destroy = destroy_mapped,
 };
 
@@ -380,6 +372,7 @@ static tsr_status make_mapped(shared_sources *sources, int64_t tensor, tsr_view 
     free(view);
     return status;
   }
+  find_origin(view);
   atomic_fetch_add_explicit(&sources->refs, 1, memory_order_relaxed);
   *out_view = &view->view;
   return NULL;

@@ -82,14 +82,6 @@ int64_t tsr_view_memory(const tsr_view *view, int64_t count) {
   return view->ops->memory(view, count);
 }
 
-int64_t tsr_view_bytes_read(const tsr_view *view) { return view->ops->bytes_read(view, true); }
-
-int64_t tsr_view_least_read(const tsr_view *view) { return view->ops->bytes_read(view, false); }
-
-int64_t tsr_view_origin(const tsr_view *view, bool *out_same) {
-  return view->ops->origin(view, out_same);
-}
-
 void tsr_view_destroy(tsr_view *view) {
   if (view) view->ops->destroy(view);
 }
@@ -118,10 +110,8 @@ tsr_status tsr_replicas_choose(tsr_replicas option, tsr_replicas fallback,
 typedef struct stored_view {
   tsr_view view;
   const tsr_checkpoint *checkpoint;  // shared
-  int64_t tensor;
-  int64_t replica_bytes;      // that are compared; 0 = there are none, or they are trusted
-  tsr_source_hashes *hashes;  // borrowed; NULL = what is read is not hashed
-  tsr_kept_index index;       // of a large tensor, which is read window by window
+  tsr_source_hashes *hashes;         // borrowed; NULL = what is read is not hashed
+  tsr_kept_index index;              // of a large tensor, which is read window by window
 } stored_view;
 
 void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes) {
@@ -137,7 +127,7 @@ static void clear_last(const tsr_view *view, int64_t count, void *out) {
 static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t count,
                               const void *bytes) {
   if (!stored->hashes) return NULL;
-  return tsr_source_hashes_add(stored->hashes, stored->tensor, first, count, bytes);
+  return tsr_source_hashes_add(stored->hashes, stored->view.origin, first, count, bytes);
 }
 
 // A small tensor is read once or twice, and there may be many: it gets an index of its own, which
@@ -145,13 +135,16 @@ static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t 
 static tsr_status find_index(const tsr_view *view, tsr_box_index **out_own,
                              const tsr_box_index **out_index) {
   stored_view *stored = (stored_view *)(uintptr_t)view;  // only the kept index is changed
-  const tsr_layout *layout = tsr_checkpoint_layout(stored->checkpoint, stored->tensor);
+  const tsr_layout *layout = tsr_checkpoint_layout(stored->checkpoint, view->origin);
   if (tsr_view_bytes(view, view->elements) >= TSR_INDEX_KEPT_FROM)
     return tsr_kept_index_get(&stored->index, layout, out_index);
   TSR_TRY(tsr_box_index_create(layout, out_own));
   *out_index = *out_own;
   return NULL;
 }
+
+// They are compared by runs.
+static bool compares_replicas(const tsr_view *view) { return view->bytes_read > view->least_read; }
 
 static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
   const stored_view *stored = (const stored_view *)view;
@@ -160,9 +153,9 @@ static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count
   TSR_TRY(find_index(view, &own, &index));
   tsr_store *store = stored->checkpoint->store;
   if (stored->hashes) clear_last(view, count, out);
-  tsr_status status = tsr_store_read_range(store, stored->tensor, index, first, count, -1, out);
-  if (!status && stored->replica_bytes)
-    status = tsr_store_check_range(store, stored->tensor, index, first, count, out);
+  tsr_status status = tsr_store_read_range(store, view->origin, index, first, count, -1, out);
+  if (!status && compares_replicas(view))
+    status = tsr_store_check_range(store, view->origin, index, first, count, out);
   if (!status) status = hash_stored(stored, first, count, out);
   tsr_box_index_destroy(own);
   return status;
@@ -187,12 +180,11 @@ static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, vo
   tsr_box_index *own = NULL;
   const tsr_box_index *index = NULL;
   int64_t count = 0;
-  if (stored->replica_bytes) return read_by_runs(view, box, out);  // replicas are compared by runs
+  if (compares_replicas(view)) return read_by_runs(view, box, out);
   const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
   if (first >= 0) clear_last(view, count, out);
   TSR_TRY(find_index(view, &own, &index));
-  tsr_status status =
-      tsr_store_read(stored->checkpoint->store, stored->tensor, index, box, -1, out);
+  tsr_status status = tsr_store_read(stored->checkpoint->store, view->origin, index, box, -1, out);
   if (!status) status = hash_stored(stored, first < 0 ? 0 : first, count, out);
   tsr_box_index_destroy(own);
   return status;
@@ -200,21 +192,7 @@ static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, vo
 
 static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
   const stored_view *stored = (const stored_view *)view;
-  return STORE_MEMORY + tsr_foreign_memory(stored->checkpoint->store, stored->tensor, count);
-}
-
-static int64_t bytes_of_stored(const tsr_view *view, bool replicas) {
-  return tsr_view_bytes(view, view->elements) +
-         (replicas ? ((const stored_view *)view)->replica_bytes : 0);
-}
-
-// Other code may read the files itself unless bytes are stored in another order, or replicas are
-// compared: then only the view reads them.
-static int64_t origin_of_stored(const tsr_view *view, bool *out_same) {
-  const stored_view *stored = (const stored_view *)view;
-  const tsr_store *store = stored->checkpoint->store;
-  *out_same = stored->replica_bytes == 0 && !store->tensors[stored->tensor].foreign;
-  return stored->tensor;
+  return STORE_MEMORY + tsr_foreign_memory(stored->checkpoint->store, view->origin, count);
 }
 
 static void destroy_stored(tsr_view *view) {
@@ -227,14 +205,16 @@ static const tsr_view_ops stored_ops = {
     .read = read_stored,
     .read_box = read_stored_box,
     .memory = memory_of_stored,
-    .bytes_read = bytes_of_stored,
-    .origin = origin_of_stored,
     .destroy = destroy_stored,
 };
 
 tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_replicas replicas,
                            tsr_view **out_view) {
   const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
+  const tsr_store *store = checkpoint->store;
+  const bool foreign = store->tensors[tensor].foreign != NULL;
+  const int64_t compared =
+      replicas == TSR_REPLICAS_COMPARE ? tsr_store_copied_bytes(store, tensor) : 0;
   stored_view *stored = malloc(sizeof *stored);
   if (!stored) return tsr_fail(NO_MEMORY, "a view of a tensor");
   *stored = (stored_view){.view = {.ops = &stored_ops,
@@ -242,12 +222,13 @@ tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr
                                    .dtype = t->dtype,
                                    .shape = tsr_tensor_shape(t),
                                    .elements = tsr_tensor_elements(t),
-                                   .in_pieces = !checkpoint->store->tensors[tensor].foreign},
-                          .checkpoint = tsr_checkpoint_retain(checkpoint),
-                          .tensor = tensor,
-                          .replica_bytes = replicas == TSR_REPLICAS_COMPARE
-                                               ? tsr_store_copied_bytes(checkpoint->store, tensor)
-                                               : 0};
+                                   .in_pieces = !foreign,
+                                   .origin = tensor,
+                                   // Otherwise only the view may read the files.
+                                   .direct = !foreign && !compared},
+                          .checkpoint = tsr_checkpoint_retain(checkpoint)};
+  stored->view.least_read = tsr_view_bytes(&stored->view, stored->view.elements);
+  stored->view.bytes_read = stored->view.least_read + compared;
   *out_view = &stored->view;
   return NULL;
 }

@@ -23,11 +23,6 @@ typedef struct tsr_view_ops {
   tsr_status (*read_box)(const tsr_view *view, const tsr_range *box, void *out);
   // Bytes of memory that reading `count` elements takes besides `out`.
   int64_t (*memory)(const tsr_view *view, int64_t count);
-  // Bytes of files that reading the whole tensor reads, with or without compared replicas.
-  int64_t (*bytes_read)(const tsr_view *view, bool replicas);
-  // The stored tensor, or the first of several, that the view is made of; -1 = none. `*out_same`
-  // says whether it has the same elements in the same shape, apart from a cast.
-  int64_t (*origin)(const tsr_view *view, bool *out_same);
   void (*destroy)(tsr_view *view);
 } tsr_view_ops;
 
@@ -37,7 +32,11 @@ struct tsr_view {
   tsr_dtype dtype;
   tsr_shape shape;
   int64_t elements;
-  bool in_pieces;  // small reads (a few hundred kilobytes) cost no more than large ones
+  bool in_pieces;      // small reads (a few hundred kilobytes) cost no more than large ones
+  int64_t origin;      // the (first) stored tensor or leaf that it is made of; -1 = none
+  bool direct;         // it has the elements and the shape of its origin, apart from a cast
+  int64_t bytes_read;  // of files, for the whole tensor
+  int64_t least_read;  // the same without compared replicas
 };
 
 enum { TSR_INDEX_KEPT_FROM = 1 << 20 };  // bytes of a stored tensor whose view keeps a box index
@@ -81,10 +80,7 @@ TSR_MUST_USE tsr_status tsr_view_read(const tsr_view *view, int64_t first, int64
                                       void *out);
 TSR_MUST_USE tsr_status tsr_view_read_box(const tsr_view *view, const tsr_range *box, void *out);
 int64_t tsr_view_memory(const tsr_view *view, int64_t count);
-int64_t tsr_view_bytes_read(const tsr_view *view);
-int64_t tsr_view_least_read(const tsr_view *view);  // the same without replicas
 bool tsr_view_is_cast(const tsr_view *view);
-int64_t tsr_view_origin(const tsr_view *view, bool *out_same);
 void tsr_view_destroy(tsr_view *view);  // NULL is fine
 // Bytes of `count` elements, packed.
 int64_t tsr_view_bytes(const tsr_view *view, int64_t count);
