@@ -154,19 +154,11 @@ static tsr_status read_copy(void *context, const tsr_copy *copy) {
   return move_copy(io, stored, copy);
 }
 
-static tsr_status write_copy(void *context, const tsr_copy *copy) {
+// Writes all copies of a shard, or compares those that were not read.
+static tsr_status move_all(void *context, const tsr_copy *copy) {
   box_io *io = context;
-  const int copies = io->store->tensors[io->tensor].copies;
-  for (int c = 0; c < copies; c++) {
-    const tsr_shard_place *stored = tsr_store_place(io->store, io->tensor, copy->source, c);
-    if (stored->file >= 0) TSR_TRY(move_copy(io, stored, copy));
-  }
-  return NULL;
-}
-
-static tsr_status compare_copy(void *context, const tsr_copy *copy) {
-  box_io *io = context;
-  const tsr_shard_place *read = copy->target == 0 ? place_to_read(io, copy->source) : NULL;
+  const bool was_read = io->runs.mode == TSR_RUNS_COMPARE && copy->target == 0;
+  const tsr_shard_place *read = was_read ? place_to_read(io, copy->source) : NULL;
   const int copies = io->store->tensors[io->tensor].copies;
   for (int c = 0; c < copies; c++) {
     const tsr_shard_place *stored = tsr_store_place(io->store, io->tensor, copy->source, c);
@@ -191,10 +183,9 @@ static tsr_status start(box_io *io) {
 }
 
 static tsr_status do_box(box_io *io, const tsr_range *box) {
-  if (io->runs.mode == TSR_RUNS_READ)
-    return tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io);
-  return tsr_box_copies(io->index, box, TSR_BOX_ALL,
-                        io->runs.mode == TSR_RUNS_WRITE ? write_copy : compare_copy, io);
+  return io->runs.mode == TSR_RUNS_READ
+             ? tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io)
+             : tsr_box_copies(io->index, box, TSR_BOX_ALL, move_all, io);
 }
 
 static tsr_status do_boxes(box_io *io, int64_t count) {
@@ -208,7 +199,6 @@ static tsr_status do_boxes(box_io *io, int64_t count) {
   return NULL;
 }
 
-// Moves a box, or `count` elements from `first` on if `box` is NULL.
 static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   tsr_status status = start(io);
   const bool locked = io->runs.mode == TSR_RUNS_WRITE && !status && io->bits % 8 != 0;
@@ -220,59 +210,49 @@ static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
   return status;
 }
 
-static box_io make_io(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                      tsr_runs_mode mode, const void *bytes) {
-  return (box_io){.store = store,
-                  .tensor = tensor,
-                  .index = index,
-                  .copy = -1,
-                  .runs = {.mode = mode},
-                  .buffer = (char *)(uintptr_t)bytes};
+// A box, or `count` elements from `first` on if `box` is NULL.
+static tsr_status move_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
+                             tsr_runs_mode mode, const tsr_range *box, int64_t first, int64_t count,
+                             int copy, const void *bytes) {
+  box_io io = {.store = store,
+               .tensor = tensor,
+               .index = index,
+               .first = first,
+               .copy = copy,
+               .runs = {.mode = mode},
+               .buffer = (char *)(uintptr_t)bytes};
+  return run(&io, box, count);
 }
 
 tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                               const tsr_range *box, void *out) {
-  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
-  return run(&io, box, 0);
+  return move_bytes(store, tensor, index, TSR_RUNS_READ, box, 0, 0, -1, out);
 }
 
 tsr_status tsr_store_read(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                           const tsr_range *box, int copy, void *out) {
   if (store->tensors[tensor].foreign) return tsr_foreign_read(store, tensor, index, box, out);
-  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
-  io.copy = copy;
-  return run(&io, box, 0);
+  return move_bytes(store, tensor, index, TSR_RUNS_READ, box, 0, 0, copy, out);
 }
 
 tsr_status tsr_store_read_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                 int64_t first, int64_t count, int copy, void *out) {
   if (store->tensors[tensor].foreign)
     return tsr_foreign_read_range(store, tensor, index, first, count, out);
-  box_io io = make_io(store, tensor, index, TSR_RUNS_READ, out);
-  io.first = first;
-  io.copy = copy;
-  return run(&io, NULL, count);
+  return move_bytes(store, tensor, index, TSR_RUNS_READ, NULL, first, count, copy, out);
 }
 
 tsr_status tsr_store_write(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                            const tsr_range *box, const void *bytes) {
-  box_io io = make_io(store, tensor, index, TSR_RUNS_WRITE, bytes);
-  return run(&io, box, 0);
-}
-
-static tsr_status run_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
-                            tsr_runs_mode mode, int64_t first, int64_t count, const void *bytes) {
-  box_io io = make_io(store, tensor, index, mode, bytes);
-  io.first = first;
-  return run(&io, NULL, count);
+  return move_bytes(store, tensor, index, TSR_RUNS_WRITE, box, 0, 0, -1, bytes);
 }
 
 tsr_status tsr_store_write_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  return run_range(store, tensor, index, TSR_RUNS_WRITE, first, count, bytes);
+  return move_bytes(store, tensor, index, TSR_RUNS_WRITE, NULL, first, count, -1, bytes);
 }
 
 tsr_status tsr_store_check_range(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                                  int64_t first, int64_t count, const void *bytes) {
-  return run_range(store, tensor, index, TSR_RUNS_COMPARE, first, count, bytes);
+  return move_bytes(store, tensor, index, TSR_RUNS_COMPARE, NULL, first, count, -1, bytes);
 }
