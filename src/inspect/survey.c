@@ -96,8 +96,7 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
                                  tsr_survey_row *out_rows) {
   survey s = {0};
   TSR_TRY(tsr_sized_read(tsr_verify_options, options, &s.options));
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&s.options, s.options.jobs);
-  TSR_TRY(tsr_job_limits_check(&limits));
+  TSR_TRY(tsr_job_limits_check(&TSR_JOB_LIMITS_OF(&s.options, s.options.jobs)));
   tsr_status status = prepare(&s, checkpoint, tensors, count);
   if (!status)
     status = tsr_blocks_walk(s.views.items, s.first_block, count, s.workers.pool,

@@ -190,8 +190,7 @@ static tsr_status map_side(tsr_verify_job *j, int64_t which) {
 static tsr_status read_options(const tsr_verify_options *given, tsr_verify_options *out) {
   TSR_TRY(tsr_sized_read(tsr_verify_options, given, out));
   TSR_TRY(tsr_replicas_choose(out->replicas, TSR_REPLICAS_COMPARE, &out->replicas));
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(out, out->jobs);
-  TSR_TRY(tsr_job_limits_check(&limits));
+  TSR_TRY(tsr_job_limits_check(&TSR_JOB_LIMITS_OF(out, out->jobs)));
   if (out->tolerant && !(out->absolute >= 0 && out->relative >= 0))
     return tsr_fail(BAD_ARGUMENT, "tolerances of %g and %g, wanted 0 or more", out->absolute,
                     out->relative);
@@ -204,8 +203,8 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   tsr_verify_job j = {.result = calloc(1, sizeof *j.result), .sides = {first, second}};
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
   tsr_status status = read_options(options, &j.options);
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&j.options, j.options.jobs);
-  if (!status) status = tsr_budget_check(&limits, least_tables(&j));
+  if (!status)
+    status = tsr_budget_check(&TSR_JOB_LIMITS_OF(&j.options, j.options.jobs), least_tables(&j));
   for (int w = 0; w < 2 && !status; w++) {
     status = tsr_views_of(j.sides[w], j.options.replicas, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;

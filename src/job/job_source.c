@@ -8,7 +8,6 @@
 
 tsr_status tsr_job_source_init(tsr_job_source *source, const tsr_checkpoint *checkpoint,
                                const tsr_transform_options *options) {
-  const tsr_selection selection = TSR_SELECTION_OF(options);
   *source = (tsr_job_source){.job = "transform",
                              .resumable = true,
                              .jobs = tsr_budget_jobs(checkpoint, options->jobs),
@@ -17,8 +16,8 @@ tsr_status tsr_job_source_init(tsr_job_source *source, const tsr_checkpoint *che
   source->metadata_count = tsr_checkpoint_metadata(checkpoint, &source->metadata);
   if (!options->trust_source) TSR_TRY(tsr_source_hashes_create(checkpoint, &source->hashes));
   if (source->hashes) source->table_memory += tsr_source_hashes_memory(checkpoint);
-  TSR_TRY(tsr_views_selected(checkpoint, &selection, options->replicas, source->hashes,
-                             &source->views));
+  TSR_TRY(tsr_views_selected(checkpoint, &TSR_SELECTION_OF(options), options->replicas,
+                             source->hashes, &source->views));
   source->table_memory += tsr_budget_views(&source->views, options->map);
   return tsr_stamps_take(checkpoint->store, &source->stamps);
 }

@@ -91,12 +91,11 @@ static tsr_status choose_workers(tsr_transform *t) {
 // Checks lower bounds before views and a destination are made. With patterns or a map, the size of
 // the destination is not known yet.
 static tsr_status check_memory(const tsr_transform_options *options, const tsr_checkpoint *source) {
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(options, options->jobs);
   const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
   int64_t tables = tsr_budget_checkpoint(source) + tsr_budget_views_least(source);
   if (!options->map && !options->include_count && !options->exclude_count)
     tables = tsr_saturated_add(tables, tsr_budget_target_least(source, options->format, ranks));
-  return tsr_budget_check(&limits, tables);
+  return tsr_budget_check(&TSR_JOB_LIMITS_OF(options, options->jobs), tables);
 }
 
 static int64_t choose_window(const tsr_transform *t, const tsr_view *view) {
@@ -144,27 +143,24 @@ tsr_window tsr_transform_window(const tsr_transform *t, int64_t index) {
 // ---- deciding ----
 
 tsr_status tsr_transform_check_options(tsr_transform_options *options) {
-  const tsr_selection selection = TSR_SELECTION_OF(options);
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(options, options->jobs);
   TSR_TRY(tsr_checkpoint_check_format(options->format));
   if ((unsigned)options->existing > TSR_EXISTING_RESUME)
     return tsr_fail(BAD_ARGUMENT, "%d is not one of tsr_existing, wanted 0 to %d",
                     (int)options->existing, TSR_EXISTING_RESUME);
   TSR_TRY(tsr_replicas_choose(options->replicas, TSR_REPLICAS_COMPARE, &options->replicas));
-  TSR_TRY(tsr_job_limits_check(&limits));
+  TSR_TRY(tsr_job_limits_check(&TSR_JOB_LIMITS_OF(options, options->jobs)));
   if (options->max_file_size < 0)
     return tsr_fail(BAD_ARGUMENT, "max_file_size is %lld bytes, wanted 0 or more",
                     (long long)options->max_file_size);
-  return tsr_selection_check(&selection);
+  return tsr_selection_check(&TSR_SELECTION_OF(options));
 }
 
 tsr_status tsr_transform_tree(const tsr_checkpoint *source, const tsr_transform_options *options,
                               tsr_tree **out_tree) {
   tsr_transform_options read;
   TSR_TRY(tsr_sized_read(tsr_transform_options, options, &read));
-  const tsr_selection selection = TSR_SELECTION_OF(&read);
   TSR_TRY(tsr_transform_check_options(&read));
-  return tsr_selection_tree(source, &selection, out_tree);
+  return tsr_selection_tree(source, &TSR_SELECTION_OF(&read), out_tree);
 }
 
 static tsr_status choose_format(tsr_transform *t) {

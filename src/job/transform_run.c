@@ -159,8 +159,9 @@ tsr_status tsr_transform_state_write(tsr_transform_state *run, const int64_t *wi
 }
 
 tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes) {
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&run->t->options, run->t->options.jobs);
-  return tsr_job_limits_report(&limits, "write", bytes, &run->progress);
+  const tsr_transform_options *options = &run->t->options;
+  return tsr_job_limits_report(&TSR_JOB_LIMITS_OF(options, options->jobs), "write", bytes,
+                               &run->progress);
 }
 
 // Each element once, although replicas may be stored.

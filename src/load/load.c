@@ -33,8 +33,7 @@ tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_option
                          tsr_tree **out_tree) {
   tsr_load_options read;
   TSR_TRY(tsr_sized_read(tsr_load_options, options, &read));
-  const tsr_selection selection = TSR_SELECTION_OF(&read);
-  return tsr_selection_tree(checkpoint, &selection, out_tree);
+  return tsr_selection_tree(checkpoint, &TSR_SELECTION_OF(&read), out_tree);
 }
 
 // ---- one tensor ----
@@ -294,16 +293,15 @@ static tsr_status keep_planned(tsr_views *views, const tsr_plan *plan) {
 }
 
 static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_plan) {
-  const tsr_selection selection = TSR_SELECTION_OF(&load->options);
   tsr_replicas replicas = TSR_REPLICAS_TRUST;
   TSR_TRY(tsr_replicas_choose(load->options.replicas, TSR_REPLICAS_TRUST, &replicas));
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&load->options, 0);
-  TSR_TRY(tsr_job_limits_check(&limits));
+  TSR_TRY(tsr_job_limits_check(&TSR_JOB_LIMITS_OF(&load->options, 0)));
   if (load->options.least_piece < 0)
     return tsr_fail(BAD_ARGUMENT, "least_piece is %lld bytes, wanted 0 or more",
                     (long long)load->options.least_piece);
   if (!load->options.least_piece) load->options.least_piece = default_least;
-  TSR_TRY(tsr_views_selected(load->checkpoint, &selection, replicas, NULL, &load->views));
+  TSR_TRY(tsr_views_selected(load->checkpoint, &TSR_SELECTION_OF(&load->options), replicas, NULL,
+                             &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
   TSR_TRY(bind_plan(load, plan, out_plan));
   TSR_TRY(make_tensors(load, *out_plan));
@@ -334,8 +332,7 @@ tsr_status tsr_load_agree(tsr_comm *comm, const char *what, tsr_status found) {
 static tsr_status read_options(const tsr_load_options *given, tsr_load_options *out) {
   tsr_load_options read;
   TSR_TRY(tsr_sized_read(tsr_load_options, given, &read));
-  const tsr_selection selection = TSR_SELECTION_OF(&read);
-  TSR_TRY(tsr_selection_check_lists(&selection));
+  TSR_TRY(tsr_selection_check_lists(&TSR_SELECTION_OF(&read)));
   *out = read;
   return NULL;
 }

@@ -76,9 +76,9 @@ static tsr_status do_rounds(tsr_load *load, tsr_progress *progress) {
 }
 
 static tsr_status start(tsr_load *load, tsr_array ***out_arrays, tsr_progress **out_progress) {
-  const tsr_job_limits limits = TSR_JOB_LIMITS_OF(&load->options, 0);
   TSR_TRY(make_arrays(load, out_arrays));
-  return tsr_job_limits_report(&limits, "load", load->certificate.bytes_read, out_progress);
+  return tsr_job_limits_report(&TSR_JOB_LIMITS_OF(&load->options, 0), "load",
+                               load->certificate.bytes_read, out_progress);
 }
 
 tsr_status tsr_load_run(tsr_load *load, tsr_array_tree **out_tree) {

@@ -152,10 +152,9 @@ static void certify(tsr_save *save) {
 }
 
 static tsr_status select_views(tsr_views *views, const tsr_transform_options *how) {
-  const tsr_selection selection = TSR_SELECTION_OF(how);
   tsr_tree *tree = NULL;
   TSR_TRY(tsr_views_tree(views, &tree));
-  tsr_status status = tsr_views_select(views, tree, &selection);
+  tsr_status status = tsr_views_select(views, tree, &TSR_SELECTION_OF(how));
   tsr_tree_release(tree);
   return status;
 }
@@ -205,8 +204,7 @@ static tsr_status read_options(const tsr_save_options *given, tsr_save_options *
   tsr_save_options read;
   TSR_TRY(tsr_sized_read(tsr_save_options, given, &read));
   const tsr_transform_options how = tsr_save_transform(&read);
-  const tsr_selection selection = TSR_SELECTION_OF(&how);
-  TSR_TRY(tsr_selection_check_lists(&selection));
+  TSR_TRY(tsr_selection_check_lists(&TSR_SELECTION_OF(&how)));
   TSR_TRY(tsr_list_check(read.metadata, read.metadata_count, "items of metadata"));
   for (int64_t i = 0; i < read.metadata_count; i++)
     if (!read.metadata[i].key || !read.metadata[i].value)
