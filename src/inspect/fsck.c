@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +13,19 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/io.h"
+#include "base/hash_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/format.h"
-#include "inspect/fsck_deep.h"
+#include "job/budget.h"
 #include "job/job_limits.h"
 #include "job/journal.h"
-#include "json/json.h"
 #include "store/checkpoint.h"
+#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/open.h"
+#include "view/tensor_hash.h"
 
 // ---- the folder ----
 
@@ -106,8 +106,6 @@ static tsr_status look_beside(tsr_fsck *fsck) {
   return access(partial, F_OK) ? NULL : add_left_over(fsck, "", partial);
 }
 
-// ---- files and folders ----
-
 static tsr_status check_format(tsr_fsck *fsck) {
   const tsr_fault unreadable = {.kind = TSR_FAULT_UNREADABLE};
   tsr_checkpoint_format format = TSR_FORMAT_ANY;
@@ -118,6 +116,73 @@ static tsr_status check_format(tsr_fsck *fsck) {
   fsck->ending = tsr_format_row(format)->ending;
   if (!fsck->single) TSR_TRY(list_folder(fsck));
   return tsr_format_row(format)->check(fsck);
+}
+
+// ---- elements ----
+
+// Reads all elements, tensor by tensor: whether they can be read, whether replicas are equal, and
+// whether hashes are those of the manifest.
+typedef struct deep_check {
+  tsr_fsck *fsck;
+  const tsr_checkpoint *model;
+  tsr_job_workers workers;
+} deep_check;
+
+static tsr_status check_tensor(deep_check *w, int64_t tensor, const tsr_view *view) {
+  tsr_hash128 known, found;
+  tsr_fault place = {.kind = TSR_FAULT_UNREADABLE, .tensor = view->name};
+  tsr_status status = tsr_view_hash(view, w->workers.pool, w->workers.progress, &found);
+  if (tsr_status_cause(status) == TSR_CAUSE_COPIES_DIFFER) place.kind = TSR_FAULT_COPIES;
+  if (status) return tsr_fsck_add_failure(w->fsck, &place, status);
+  if (!tsr_checkpoint_known_hash(w->model, tensor, &known) || tsr_hash128_equal(known, found))
+    return NULL;
+  place.kind = TSR_FAULT_HASH;
+  return tsr_fsck_add(
+      w->fsck, &place,
+      "%s: tensor \"%s\" has changed since it was written: its hash differs from the "
+      "manifest",
+      w->fsck->path, view->name);
+}
+
+static tsr_status start(deep_check *w, const tsr_views *views) {
+  const tsr_fsck_options *options = &w->fsck->options;
+  const tsr_job_limits limits = {.max_memory = options->max_memory,
+                                 .jobs = tsr_budget_jobs(w->model, options->jobs),
+                                 .progress = options->progress,
+                                 .progress_context = options->progress_context};
+  const int64_t tables = tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL);
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < views->count; i++)
+    bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
+  return tsr_job_workers_start(&w->workers, &limits, tables,
+                               2 * TSR_BLOCK_BYTES + tsr_block_memory(views), "fsck", bytes);
+}
+
+static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {
+  deep_check w = {.fsck = fsck, .model = model};
+  tsr_views views = {0};
+  TSR_TRY(tsr_views_of(model, TSR_REPLICAS_COMPARE, &views));
+  tsr_status status = start(&w, &views);
+  for (int64_t i = 0; i < views.count && !status; i++) status = check_tensor(&w, i, views.items[i]);
+  tsr_job_workers_stop(&w.workers);
+  tsr_views_deinit(&views);
+  return status;
+}
+
+static tsr_status check_deep(tsr_fsck *fsck) {
+  const tsr_checkpoint_options options = {
+      .size = sizeof options, .plan = fsck->options.plan, .fallback_dtype = TSR_U8};
+  tsr_checkpoint *model = NULL;
+  tsr_status status = tsr_checkpoint_open(fsck->path, &options, &model);
+  if (tsr_status_cause(status) == TSR_CAUSE_PLAN_REQUIRED) {
+    tsr_status_free(status);  // already reported
+    return NULL;
+  }
+  if (status) return tsr_fsck_add_failure(fsck, &(tsr_fault){.kind = TSR_FAULT_DISAGREES}, status);
+  const tsr_format_ops *format = tsr_format_row(model->format);
+  status = format->check_elements ? format->check_elements(fsck) : read_all(fsck, model);
+  tsr_checkpoint_release(model);
+  return status;
 }
 
 // ---- the whole ----
@@ -151,7 +216,7 @@ static tsr_status check(tsr_fsck *fsck, bool is_folder) {
     tsr_model_destroy(fsck->files[i].model);
     fsck->files[i].model = NULL;
   }
-  return tsr_fsck_deep(fsck);
+  return check_deep(fsck);
 }
 
 tsr_status tsr_fsck_run(const char *path, const tsr_fsck_options *options, tsr_fsck **out_fsck) {
