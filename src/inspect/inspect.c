@@ -48,16 +48,13 @@ static int64_t spec_of(const tsr_checkpoint *checkpoint, int64_t tensor) {
   return checkpoint->plan ? tsr_plan_final(checkpoint->plan, tensor) : 0;
 }
 
-static tsr_status list_tensors(tsr_inspection *listing) {
-  memcpy(listing->members, listing->tensors,
-         sizeof *listing->members * (size_t)listing->tensor_count);
+static void list_tensors(tsr_inspection *listing) {
   for (int64_t i = 0; i < listing->tensor_count; i++)
     listing->rows[i] =
         (tsr_inspect_row){.name = tsr_tree_at(listing->checkpoint->tree, listing->tensors[i])->path,
                           .count = 1,
-                          .tensors = &listing->members[i]};
+                          .tensors = &listing->tensors[i]};
   listing->count = listing->tensor_count;
-  return NULL;
 }
 
 static tsr_status take_group(tsr_inspection *listing, const tsr_tree_group *group,
@@ -70,15 +67,18 @@ static tsr_status take_group(tsr_inspection *listing, const tsr_tree_group *grou
   return NULL;
 }
 
+// Puts the tensors of each group together.
 static tsr_status take_groups(tsr_inspection *listing, const tsr_tree *tree, const uint64_t *keys) {
   tsr_tree_groups groups = {0};
-  TSR_TRY(tsr_tree_group_by(tree, keys, &groups));
-  tsr_status status = NULL;
-  int64_t *members = listing->members;
+  int64_t *sorted = malloc(sizeof *sorted * (size_t)(listing->tensor_count + 1)), *members = sorted;
+  tsr_status status =
+      sorted ? tsr_tree_group_by(tree, keys, &groups) : tsr_fail(NO_MEMORY, "groups of tensors");
   for (int64_t i = 0; i < groups.count && !status; i++) {
     status = take_group(listing, &groups.items[i], members);
     members += groups.items[i].count;
   }
+  free(status ? sorted : listing->tensors);
+  if (!status) listing->tensors = sorted;
   tsr_tree_groups_deinit(&groups);
   return status;
 }
@@ -204,12 +204,13 @@ static void sort_rows(tsr_inspection *listing, tsr_inspect_order order) {
 static tsr_status fill(tsr_inspection *listing, const tsr_inspect_options *options) {
   TSR_TRY(tsr_tree_select(listing->checkpoint->tree, &options->filter, &listing->tensors,
                           &listing->tensor_count));
-  const size_t room = (size_t)listing->tensor_count + 1;
-  listing->members = malloc(sizeof *listing->members * room);
-  listing->rows = calloc(room, sizeof *listing->rows);
-  if (!listing->members || !listing->rows)
+  listing->rows = calloc((size_t)listing->tensor_count + 1, sizeof *listing->rows);
+  if (!listing->rows)
     return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)listing->tensor_count);
-  TSR_TRY(options->group ? group_tensors(listing) : list_tensors(listing));
+  if (options->group)
+    TSR_TRY(group_tensors(listing));
+  else
+    list_tensors(listing);
   TSR_TRY(fill_rows(listing));
   sort_rows(listing, options->order);
   return NULL;
@@ -236,7 +237,6 @@ void tsr_inspection_destroy(tsr_inspection *inspection) {
   tsr_checkpoint_release(inspection->checkpoint);
   tsr_arena_deinit(&inspection->arena);
   free(inspection->tensors);
-  free(inspection->members);
   free(inspection->rows);
   free(inspection);
 }

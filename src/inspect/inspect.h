@@ -8,9 +8,8 @@
 
 struct tsr_inspection {
   const tsr_checkpoint *checkpoint;  // shared
-  int64_t *tensors;                  // owned: those selected, ascending
+  int64_t *tensors;                  // owned: those of all rows, one row after the other
   int64_t tensor_count;
-  int64_t *members;       // owned: the tensors of all rows, one after the other
   tsr_inspect_row *rows;  // owned
   int64_t count;
   tsr_arena arena;  // patterns
