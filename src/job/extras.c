@@ -1,7 +1,6 @@
 // Extras are found when a job is decided and copied when all tensors are written.
 #include "job/extras.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "base/status_internal.h"
 #include "base/text_internal.h"
 #include "format/format.h"
+#include "format/reading.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 
@@ -70,11 +70,14 @@ static tsr_status join(const char *folder, const char *name, char *out) {
 
 // Dangling links, folders and large files are left out. The file is opened, so that an unreadable
 // one fails now and not after all tensors are written.
-static tsr_status consider(tsr_extras *extras, const char *name) {
+static tsr_status consider(void *context, const char *folder, const char *name, bool *out_stop) {
+  tsr_extras *extras = context;
   char path[PATH_MAX];
   struct stat info;
   int fd = -1;
-  TSR_TRY(join(extras->folder, name, path));
+  (void)out_stop;
+  if (name[0] == '.' || is_weights(name)) return NULL;
+  TSR_TRY(join(folder, name, path));
   if (stat(path, &info))
     return errno == ENOENT ? NULL : tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
   const bool small = S_ISREG(info.st_mode) && info.st_size <= most_bytes;
@@ -85,17 +88,10 @@ static tsr_status consider(tsr_extras *extras, const char *name) {
 }
 
 static tsr_status list(tsr_extras *extras) {
-  DIR *listing = opendir(extras->folder);
-  tsr_status status = NULL;
-  if (!listing) return tsr_fail(IO, "%s: %s", extras->folder, strerror(errno));
-  for (const char *name = "."; name && !status;) {
-    status = tsr_io_next_name(listing, extras->folder, &name);
-    if (!status && name && name[0] != '.' && !is_weights(name)) status = consider(extras, name);
-  }
-  closedir(listing);
-  if (!status && extras->count > 0)
+  TSR_TRY(tsr_reading_each_name(extras->folder, consider, extras));
+  if (extras->count > 0)
     qsort(extras->items, (size_t)extras->count, sizeof *extras->items, by_name);
-  return status;
+  return NULL;
 }
 
 tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras) {

@@ -252,7 +252,7 @@ static tsr_status go_on(tsr_transform_state *run) {
   return NULL;
 }
 
-static tsr_status open_files(tsr_transform_state *run) {
+tsr_status tsr_transform_state_join(tsr_transform_state *run) {
   TSR_TRY(tsr_target_open(run->t->target, run->t->work.partial));
   run->t->target->store->files->early_sync = run->sync;
   return NULL;
@@ -260,7 +260,7 @@ static tsr_status open_files(tsr_transform_state *run) {
 
 static tsr_status begin(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
-  TSR_TRY(open_files(run));
+  TSR_TRY(tsr_transform_state_join(run));
   TSR_TRY(tsr_journal_open(t->work.journal, &run->journal));
   run->replaces = t->options.existing == TSR_EXISTING_REPLACE;
   if (t->options.existing == TSR_EXISTING_RESUME) return go_on(run);
@@ -297,8 +297,6 @@ tsr_status tsr_transform_state_begin(tsr_transform_state *run) {
   TSR_TRY(begin(run));
   return run->finished ? NULL : begin_files(run);
 }
-
-tsr_status tsr_transform_state_join(tsr_transform_state *run) { return open_files(run); }
 
 tsr_status tsr_transform_state_finish(tsr_transform_state *run) {
   tsr_transform *t = run->t;

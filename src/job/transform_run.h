@@ -46,6 +46,7 @@ TSR_MUST_USE tsr_status tsr_transform_state_init(tsr_transform_state *run,
                                                  tsr_transform *transform);
 // Sets `finished` if the resumed job had already put its result in place.
 TSR_MUST_USE tsr_status tsr_transform_state_begin(tsr_transform_state *run);
+// Opens the files that another rank makes.
 TSR_MUST_USE tsr_status tsr_transform_state_join(tsr_transform_state *run);
 // Starts to report progress towards `bytes`.
 TSR_MUST_USE tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes);
