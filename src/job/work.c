@@ -24,19 +24,18 @@
 
 // ---- paths ----
 
-static char *joined(const char *path, size_t length, const char *end) {
-  char *text = malloc(length + strlen(end) + 1);
+static char *joined(tsr_arena *arena, const char *path, size_t length, const char *end) {
+  char *text = tsr_arena_alloc(arena, length + strlen(end) + 1);
   if (!text) return NULL;
   memcpy(text, path, length);
   strcpy(text + length, end);
   return text;
 }
 
-static char *parent_of(const char *path, size_t length) {
+static char *parent_of(tsr_arena *arena, const char *path, size_t length) {
   size_t slash = length;
   while (slash > 0 && path[slash - 1] != '/') slash--;
-  if (slash == 0) return joined(".", 1, "");
-  return joined(path, slash > 1 ? slash - 1 : 1, "");
+  return slash ? joined(arena, path, slash > 1 ? slash - 1 : 1, "") : joined(arena, ".", 1, "");
 }
 
 static bool is_folder(const char *path) {
@@ -128,13 +127,6 @@ tsr_status tsr_work_check_before(const tsr_work *work, tsr_existing existing) {
   return NULL;
 }
 
-// The folder, or its one file.
-static char *result_of(const char *path, size_t length, const char *single) {
-  char end[64] = ".partial";
-  if (single) snprintf(end, sizeof end, ".partial/%s", single);
-  return joined(path, length, end);
-}
-
 // Whether the path ends in a name that a rename can take: not ".", ".." or the root.
 static bool has_name(const char *path, size_t length) {
   while (length > 0 && path[length - 1] == '.') length--;
@@ -151,24 +143,21 @@ tsr_status tsr_work_init(tsr_work *work, const char *path, const char *single,
     return tsr_fail(BAD_ARGUMENT,
                     "%s: the destination needs a name of its own, not \".\", \"..\" or \"/\"",
                     path);
-  *work = (tsr_work){.path = joined(path, length, ""),
-                     .partial = joined(path, length, ".partial"),
-                     .journal = joined(path, length, ".journal"),
-                     .result = result_of(path, length, single),
-                     .parent = parent_of(path, length),
-                     .single = single != NULL,
-                     .extras = extras};
+  char end[64] = ".partial";
+  if (single) snprintf(end, sizeof end, ".partial/%s", single);
+  *work = (tsr_work){.single = single != NULL, .extras = extras};
+  work->path = joined(&work->arena, path, length, "");
+  work->partial = joined(&work->arena, path, length, ".partial");
+  work->journal = joined(&work->arena, path, length, ".journal");
+  work->result = joined(&work->arena, path, length, end);
+  work->parent = parent_of(&work->arena, path, length);
   if (work->path && work->partial && work->journal && work->result && work->parent) return NULL;
   tsr_work_deinit(work);
   return tsr_fail(NO_MEMORY, "the path of a destination");
 }
 
 void tsr_work_deinit(tsr_work *work) {
-  free(work->path);
-  free(work->partial);
-  free(work->journal);
-  free(work->result);
-  free(work->parent);
+  tsr_arena_deinit(&work->arena);
   *work = (tsr_work){0};
 }
 
@@ -294,11 +283,12 @@ static tsr_status exchange_folders(const tsr_work *work, const char *one, const 
 // Tries an exchange on two folders in the work folder.
 static tsr_status try_exchange(const tsr_work *work) {
   const size_t length = strlen(work->partial);
-  char *one = joined(work->partial, length, "/one"), *other = joined(work->partial, length, "/two");
+  tsr_arena arena = {0};
+  const char *one = joined(&arena, work->partial, length, "/one");
+  const char *other = joined(&arena, work->partial, length, "/two");
   tsr_status status = one && other ? exchange_folders(work, one, other)
                                    : tsr_fail(NO_MEMORY, "the path of a folder");
-  free(one);
-  free(other);
+  tsr_arena_deinit(&arena);
   return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef TESSERA_JOB_WORK_H
 #define TESSERA_JOB_WORK_H
 
+#include "base/arena.h"
 #include "job/extras.h"
 #include "job/journal.h"
 #include "tessera/api.h"
@@ -11,11 +12,12 @@
 #include "tessera/status.h"
 
 typedef struct tsr_work {
-  char *path;                // owned: the destination
-  char *partial;             // owned: path + ".partial", a folder
-  char *journal;             // owned: path + ".journal"
-  char *result;              // owned: what replaces the destination: the folder, or its one file
-  char *parent;              // owned: the folder of the destination
+  tsr_arena arena;           // the paths
+  const char *path;          // the destination
+  const char *partial;       // path + ".partial", a folder
+  const char *journal;       // path + ".journal"
+  const char *result;        // what replaces the destination: the folder, or its one file
+  const char *parent;        // the folder of the destination
   bool single;               // the destination is one file
   const tsr_extras *extras;  // borrowed: files that are copied too; NULL = none
 } tsr_work;
