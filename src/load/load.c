@@ -10,13 +10,11 @@
 #include "base/sized.h"
 #include "job/job_limits.h"
 #include "layout/layout_internal.h"
-#include "load/load_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/transform.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/plan.h"
@@ -26,8 +24,6 @@
 static const int64_t default_least = INT64_C(1) << 20;
 static const int64_t most_window = INT64_C(4) << 20, least_window = INT64_C(64) << 10;
 static const int64_t round_memory = INT64_C(32) << 20;  // of lists of copies
-
-// ---- which tensors ----
 
 tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint, const tsr_load_options *options,
                          tsr_tree **out_tree) {

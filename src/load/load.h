@@ -61,6 +61,10 @@ struct tsr_load {
 
 // ---- deciding (load.c) ----
 
+// The tensors that a load with these options gives, with their dtypes: the tree to make its plan
+// for. `planned_only` has no effect.
+TSR_MUST_USE tsr_status tsr_load_tree(const tsr_checkpoint *checkpoint,
+                                      const tsr_load_options *options, tsr_tree **out_tree);
 // A tensor without slots. Owns the layout, also when it fails.
 TSR_MUST_USE tsr_status tsr_load_tensor_init(tsr_load_tensor *t, const tsr_load *load,
                                              const tsr_view *view, const tsr_layout *layout);
@@ -114,20 +118,24 @@ TSR_MUST_USE tsr_status tsr_load_read(tsr_load *load, const int64_t *tensors, in
 // ---- sending (load_share.c) ----
 
 // Copies of several tensors or windows that ranks exchange in one call.
+typedef struct tsr_exchanged {
+  int bits;                // of an element
+  tsr_copy_vector copies;  // owned
+  tsr_lists lists;         // owned: buffers
+} tsr_exchanged;
 typedef struct tsr_exchanges {
   int count;
-  tsr_exchange *items;      // owned
-  tsr_copy_vector *copies;  // owned: of each
-  tsr_lists *lists;         // owned: buffers of each
+  tsr_exchanged *items;  // owned
+  tsr_exchange *calls;   // owned: the items as the exchange takes them
 } tsr_exchanges;
-// Room for `most`. Deinit also after a failure.
+// Room for `most`. `end` also after a failure.
 TSR_MUST_USE tsr_status tsr_exchanges_init(tsr_exchanges *exchanges, int64_t most);
-void tsr_exchanges_deinit(tsr_exchanges *exchanges);
 // One more, without copies and buffers, which the caller fills in.
 TSR_MUST_USE tsr_status tsr_exchanges_add(tsr_exchanges *exchanges, const tsr_comm *comm, int bits,
-                                          tsr_copy_vector **out_copies, tsr_lists **out_lists);
-// Collective, on lists that ranks have agreed on.
-TSR_MUST_USE tsr_status tsr_exchanges_run(tsr_exchanges *exchanges, tsr_comm *comm);
+                                          tsr_exchanged **out_item);
+// Collective: exchanges them unless ranks have `agreed` on a failure, and frees them.
+TSR_MUST_USE tsr_status tsr_exchanges_end(tsr_exchanges *exchanges, tsr_comm *comm,
+                                          tsr_status agreed);
 
 // Adds the copies of a tensor from and to this rank.
 TSR_MUST_USE tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,

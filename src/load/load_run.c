@@ -4,7 +4,6 @@
 #include "base/progress_internal.h"
 #include "job/job_limits.h"
 #include "load/load.h"
-#include "load/load_internal.h"
 #include "plan/plan.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/load.h"

@@ -157,51 +157,42 @@ tsr_status tsr_load_list_copies(const tsr_load *load, const tsr_load_tensor *t,
 tsr_status tsr_exchanges_init(tsr_exchanges *x, int64_t most) {
   const size_t room = (size_t)most + 1;
   *x = (tsr_exchanges){.items = calloc(room, sizeof *x->items),
-                       .copies = calloc(room, sizeof *x->copies),
-                       .lists = calloc(room, sizeof *x->lists)};
-  if (x->items && x->copies && x->lists) return NULL;
-  return tsr_fail(NO_MEMORY, "%lld exchanges", (long long)most);
-}
-
-void tsr_exchanges_deinit(tsr_exchanges *exchanges) {
-  for (int i = 0; i < exchanges->count; i++) {
-    tsr_copy_vector_deinit(&exchanges->copies[i]);
-    tsr_lists_deinit(&exchanges->lists[i]);
-  }
-  free(exchanges->items);
-  free(exchanges->copies);
-  free(exchanges->lists);
+                       .calls = calloc(room, sizeof *x->calls)};
+  return x->items && x->calls ? NULL : tsr_fail(NO_MEMORY, "%lld exchanges", (long long)most);
 }
 
 tsr_status tsr_exchanges_add(tsr_exchanges *x, const tsr_comm *comm, int bits,
-                             tsr_copy_vector **out_copies, tsr_lists **out_lists) {
-  const int at = x->count++;
-  x->items[at].bits = bits;
-  *out_copies = &x->copies[at];
-  *out_lists = &x->lists[at];
-  return tsr_lists_init(&x->lists[at], comm);
+                             tsr_exchanged **out_item) {
+  tsr_exchanged *item = *out_item = &x->items[x->count++];
+  item->bits = bits;
+  return tsr_lists_init(&item->lists, comm);
 }
 
-tsr_status tsr_exchanges_run(tsr_exchanges *x, tsr_comm *comm) {
-  for (int i = 0; i < x->count; i++)
-    x->items[i] = (tsr_exchange){.copies = x->copies[i].items,
-                                 .copy_count = x->copies[i].count,
+tsr_status tsr_exchanges_end(tsr_exchanges *x, tsr_comm *comm, tsr_status agreed) {
+  for (int i = 0; i < x->count && !agreed; i++)
+    x->calls[i] = (tsr_exchange){.copies = x->items[i].copies.items,
+                                 .copy_count = x->items[i].copies.count,
                                  .bits = x->items[i].bits,
-                                 .in = x->lists[i].in,
-                                 .out = x->lists[i].out};
-  return tsr_exchange_agreed(comm, x->items, x->count);
+                                 .in = x->items[i].lists.in,
+                                 .out = x->items[i].lists.out};
+  if (x->count && !agreed) agreed = tsr_exchange_agreed(comm, x->calls, x->count);
+  for (int i = 0; i < x->count; i++) {
+    tsr_copy_vector_deinit(&x->items[i].copies);
+    tsr_lists_deinit(&x->items[i].lists);
+  }
+  free(x->items);
+  free(x->calls);
+  return agreed;
 }
 
 static tsr_status prepare(const tsr_load *load, const tsr_load_tensor *t, tsr_exchanges *x) {
-  tsr_copy_vector *copies = NULL;
-  tsr_lists *lists = NULL;
-  TSR_TRY(
-      tsr_exchanges_add(x, load->comm, tsr_dtype_info_of(t->view->dtype)->bits, &copies, &lists));
+  tsr_exchanged *item = NULL;
+  TSR_TRY(tsr_exchanges_add(x, load->comm, tsr_dtype_info_of(t->view->dtype)->bits, &item));
   for (int64_t i = 0; i < t->slot_count; i++) {
     const int64_t local = tsr_comm_local_index(load->comm, t->slots[i].device);
-    lists->in[local] = lists->out[local] = t->slots[i].data;
+    item->lists.in[local] = item->lists.out[local] = t->slots[i].data;
   }
-  return tsr_load_list_copies(load, t, copies);
+  return tsr_load_list_copies(load, t, &item->copies);
 }
 
 static tsr_status prepare_all(const tsr_load *load, const int64_t *tensors, int64_t count,
@@ -215,7 +206,5 @@ static tsr_status prepare_all(const tsr_load *load, const int64_t *tensors, int6
 tsr_status tsr_load_share(const tsr_load *load, const int64_t *tensors, int64_t count) {
   tsr_exchanges x;
   tsr_status status = tsr_array_agree(load->comm, "load", prepare_all(load, tensors, count, &x));
-  if (!status && x.count) status = tsr_exchanges_run(&x, load->comm);
-  tsr_exchanges_deinit(&x);
-  return status;
+  return tsr_exchanges_end(&x, load->comm, status);
 }

@@ -51,13 +51,14 @@ static tsr_status prepare(const tsr_save *save, int64_t window, char *stage, tsr
   const tsr_window w = tsr_transform_window(save->t, window);
   const tsr_array *array = tsr_save_array(save, &w);
   const int64_t target = tsr_comm_first_device(save->comm, save->writers[window]);
-  tsr_copy_vector *copies = NULL;
-  tsr_lists *lists = NULL;
-  TSR_TRY(tsr_exchanges_add(x, save->comm, array->bits, &copies, &lists));
-  for (int64_t i = 0; i < array->slot_count; i++)
-    lists->in[tsr_comm_local_index(save->comm, array->slots[i].device)] = array->slots[i].data;
-  if (stage) lists->out[tsr_comm_local_index(save->comm, target)] = stage;
-  return tsr_save_list_copies(save, window, copies);
+  tsr_exchanged *item = NULL;
+  TSR_TRY(tsr_exchanges_add(x, save->comm, array->bits, &item));
+  for (int64_t i = 0; i < array->slot_count; i++) {
+    const int64_t local = tsr_comm_local_index(save->comm, array->slots[i].device);
+    item->lists.in[local] = array->slots[i].data;
+  }
+  if (stage) item->lists.out[tsr_comm_local_index(save->comm, target)] = stage;
+  return tsr_save_list_copies(save, window, &item->copies);
 }
 
 // Every rank lists the windows of all, in the same order.
@@ -82,9 +83,7 @@ static tsr_status prepare_all(tsr_save *save, int64_t round, tsr_exchanges *x) {
 static tsr_status gather_windows(tsr_save *save, int64_t round) {
   tsr_exchanges x;
   tsr_status status = agree(save, prepare_all(save, round, &x));
-  if (!status) status = tsr_exchanges_run(&x, save->comm);
-  tsr_exchanges_deinit(&x);
-  return status;
+  return tsr_exchanges_end(&x, save->comm, status);
 }
 
 // ---- rounds ----
@@ -136,11 +135,10 @@ static tsr_status do_rounds(tsr_save *save, tsr_transform_state *run) {
 static tsr_status list_digests(const tsr_save *save, tsr_exchanges *x) {
   const tsr_transform *t = save->t;
   const int me = tsr_comm_rank(save->comm);
-  tsr_copy_vector *copies = NULL;
-  tsr_lists *lists = NULL;
+  tsr_exchanged *item = NULL;
   TSR_TRY(tsr_exchanges_init(x, 1));
-  TSR_TRY(tsr_exchanges_add(x, save->comm, 64, &copies, &lists));
-  if (tsr_comm_local_count(save->comm)) lists->in[0] = lists->out[0] = t->blocks;
+  TSR_TRY(tsr_exchanges_add(x, save->comm, 64, &item));
+  if (tsr_comm_local_count(save->comm)) item->lists.in[0] = item->lists.out[0] = t->blocks;
   for (int64_t i = 0; i < t->certificate.windows; i++) {
     const tsr_window w = tsr_transform_window(t, i);
     const tsr_block_range blocks = tsr_transform_blocks(t, &w);
@@ -151,7 +149,7 @@ static tsr_status list_digests(const tsr_save *save, tsr_exchanges *x) {
                            .from = 2 * blocks.first,
                            .to = 2 * blocks.first,
                            .length = INT64_C(2) * blocks.count};
-    TSR_TRY(tsr_copy_vector_add(copies, &copy));
+    TSR_TRY(tsr_copy_vector_add(&item->copies, &copy));
   }
   return NULL;
 }
@@ -160,9 +158,7 @@ static tsr_status gather_digests(const tsr_save *save) {
   tsr_exchanges x;
   if (!save->t->blocks || tsr_comm_rank_count(save->comm) == 1) return NULL;
   tsr_status status = agree(save, list_digests(save, &x));
-  if (!status) status = tsr_exchanges_run(&x, save->comm);
-  tsr_exchanges_deinit(&x);
-  return status;
+  return tsr_exchanges_end(&x, save->comm, status);
 }
 
 // ---- all of it ----

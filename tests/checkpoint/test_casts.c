@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "checkpoint/models.h"
-#include "load/load_internal.h"
+#include "load/load.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"

@@ -4,7 +4,7 @@
 
 #include "checkpoint/loads.h"
 #include "element/shape_internal.h"
-#include "load/load_internal.h"
+#include "load/load.h"
 #include "tessera/array.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/map.h"
