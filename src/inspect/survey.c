@@ -106,44 +106,19 @@ tsr_status tsr_checkpoint_survey(const tsr_checkpoint *checkpoint, const int64_t
   return status;
 }
 
-// A survey that keeps nothing, of the tensors that have replicas.
-tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
-                                         const tsr_verify_options *options) {
-  tsr_verify_options read;
-  TSR_TRY(tsr_sized_read(tsr_verify_options, options, &read));
-  read.replicas = TSR_REPLICAS_COMPARE;
-  read.stats = read.hashes = false;
-  const size_t room = (size_t)tsr_tree_count(checkpoint->tree) + 1;
-  int64_t *tensors = malloc(sizeof *tensors * room), count = 0;
-  tsr_survey_row *rows = malloc(sizeof *rows * room);
-  tsr_status status = tensors && rows ? NULL : tsr_fail(NO_MEMORY, "a list of tensors");
-  for (int64_t i = 0; i < tsr_tree_count(checkpoint->tree) && !status; i++)
-    if (tsr_store_copied_bytes(checkpoint->store, i)) tensors[count++] = i;
-  if (!status) status = tsr_checkpoint_survey(checkpoint, tensors, count, &read, rows);
-  free(tensors);
-  free(rows);
-  return status;
-}
-
 // ---- one tensor ----
 
-static void sum_block(void *context, const tsr_view *view, int64_t index, const void *bytes,
-                      int64_t elements) {
-  tsr_sums *sums = context;
-  sums[index] = (tsr_sums)TSR_SUMS_EMPTY;
-  tsr_sums_add(&sums[index], view->dtype, bytes, elements);
-}
-
 tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool, tsr_tensor_stats *out_stats) {
-  const int64_t first_block[] = {0, tsr_block_count(view)};
+  int64_t first_block[] = {0, tsr_block_count(view)};
   tsr_view *const one = (tsr_view *)(uintptr_t)view;  // only read
-  tsr_sums *sums = calloc((size_t)first_block[1] + 1, sizeof *sums);
-  if (!sums) return tsr_fail(NO_MEMORY, "sums of %lld blocks", (long long)first_block[1]);
-  tsr_status status = tsr_blocks_walk(&one, first_block, 1, pool, NULL, sum_block, sums);
-  tsr_sums all = TSR_SUMS_EMPTY;
-  for (int64_t i = 0; i < first_block[1] && !status; i++) tsr_sums_join(&all, &sums[i]);
-  if (!status) *out_stats = tsr_sums_stats(&all);
-  free(sums);
+  survey s = {.options.stats = true, .first_block = first_block};
+  tsr_survey_row row;
+  s.sums = calloc((size_t)first_block[1] + 1, sizeof *s.sums);
+  if (!s.sums) return tsr_fail(NO_MEMORY, "sums of %lld blocks", (long long)first_block[1]);
+  tsr_status status = tsr_blocks_walk(&one, first_block, 1, pool, NULL, survey_block, &s);
+  if (!status) join_blocks(&s, 0, &row);
+  if (!status) *out_stats = row.stats;
+  free(s.sums);
   return status;
 }
 

@@ -112,7 +112,3 @@ int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict
 int64_t tsr_verification_bytes_read(const tsr_verification *verification) {
   return verification->bytes_read;
 }
-
-const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which) {
-  return which == 0 || which == 1 ? verification->trees[which] : NULL;
-}

@@ -18,12 +18,5 @@ void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more
 // The number of rows with a verdict.
 int64_t tsr_verification_total(const tsr_verification *verification, tsr_verdict verdict);
 int64_t tsr_verification_bytes_read(const tsr_verification *verification);
-// The compared tensors of checkpoint 0 or 1.
-const tsr_tree *tsr_verification_tree(const tsr_verification *verification, int64_t which);
-
-// Compares all replicas of all tensors. Fails with copies_differ at the first difference and names
-// tensor, files and element. Uses memory, jobs and progress of the options.
-TSR_MUST_USE tsr_status tsr_checkpoint_check_replicas(const tsr_checkpoint *checkpoint,
-                                                      const tsr_verify_options *options);
 
 #endif

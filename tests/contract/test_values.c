@@ -118,8 +118,7 @@ typedef bool answers_fn(world *w, int64_t index);
   X(transform_file_bytes, outputs(w), !tsr_transform_file_bytes(w->transform, i))          \
   X(transform_extra, extras(w), !tsr_transform_extra_at(w->transform, i))                  \
   X(tree_tensor, 2, !tsr_tree_at(w->tree, i))                                              \
-  X(verification_row, rows_of(w), !tsr_verification_at(w->verification, i))                \
-  X(verification_tree, 2, !tsr_verification_tree(w->verification, i))
+  X(verification_row, rows_of(w), !tsr_verification_at(w->verification, i))
 
 static int64_t files(world *w) { return tsr_checkpoint_file_count(w->checkpoint); }
 static int64_t steps(world *w) { return tsr_sequence_step_count(w->sequence); }
