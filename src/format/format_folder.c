@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_index.h"
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/folder_check.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/io.h"
 #include "base/text_internal.h"
 #include "file/file_metadata.h"
 #include "file/npy_internal.h"

@@ -12,7 +12,6 @@
 #include "element/shape_internal.h"
 #include "inspect/inspect_internal.h"
 #include "plan/plan_internal.h"
-#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "store/checkpoint.h"
 #include "store/checkpoint_internal.h"

@@ -11,7 +11,6 @@
 #include "job/budget.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
-#include "tessera/engine/pool.h"
 #include "view/select.h"
 #include "view/tensor_hash.h"
 

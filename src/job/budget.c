@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
-#include "base/pool_internal.h"
 #include "element/shape_internal.h"
 #include "format/format.h"
 #include "layout/layout.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
-#include "base/hash_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "format/format.h"
@@ -18,7 +17,6 @@
 #include "map/map.h"
 #include "plan/plan_internal.h"
 #include "tessera/checkpoint/map.h"
-#include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"

@@ -6,7 +6,6 @@
 #include "job/extras.h"
 #include "job/job_source.h"
 #include "job/work.h"
-#include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"

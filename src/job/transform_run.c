@@ -17,7 +17,6 @@
 #include "base/progress_internal.h"
 #include "base/status_internal.h"
 #include "base/text_internal.h"
-#include "file/safetensors.h"
 #include "format/format.h"
 #include "job/job_limits.h"
 #include "job/transform_run.h"

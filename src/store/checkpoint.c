@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/room.h"
-#include "base/text_internal.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/checkpoint/metadata.h"
