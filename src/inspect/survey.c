@@ -49,7 +49,6 @@ static tsr_status open_views(survey *s, const tsr_checkpoint *checkpoint, const 
   tsr_replicas replicas = TSR_REPLICAS_COMPARE;
   TSR_TRY(tsr_replicas_choose(s->options.replicas, TSR_REPLICAS_COMPARE, &replicas));
   for (int64_t i = 0; i < count; i++) {
-    TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensors[i]));
     TSR_TRY(tsr_view_stored(checkpoint, tensors[i], replicas, &s->views.items[i]));
     s->views.count++;
     s->first_block[i + 1] = s->first_block[i] + tsr_block_count(s->views.items[i]);
@@ -125,7 +124,6 @@ tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool, tsr_tensor_stats
 tsr_status tsr_checkpoint_stats(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_pool *pool,
                                 tsr_tensor_stats *out_stats) {
   tsr_view *view = NULL;
-  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   TSR_TRY(tsr_view_stored(checkpoint, tensor, TSR_REPLICAS_TRUST, &view));
   tsr_status status = tsr_view_stats(view, pool, out_stats);
   tsr_view_destroy(view);

@@ -12,7 +12,7 @@
 typedef struct cast_view {
   tsr_view view;
   tsr_view *inner;  // owned
-  tsr_overflow_policy policy;
+  bool allow_overflow;
   atomic_llong overflows;
 } cast_view;
 
@@ -24,7 +24,7 @@ static tsr_status cast_elements(cast_view *cast, const void *uncast, int64_t fir
   TSR_TRY(tsr_convert_checked(cast->inner->dtype, uncast, dtype, out, count, &overflow));
   if (overflow.count == 0) return NULL;
   atomic_fetch_add_explicit(&cast->overflows, overflow.count, memory_order_relaxed);
-  if (cast->policy == TSR_OVERFLOW_COUNT) return NULL;
+  if (cast->allow_overflow) return NULL;
   return tsr_overflow_fail(&overflow, first < 0 ? -1 : first + overflow.first, dtype);
 }
 
@@ -75,7 +75,7 @@ int64_t tsr_view_overflows(const tsr_view *view) {
   return tsr_view_is_cast(view) ? atomic_load(&((const cast_view *)view)->overflows) : 0;
 }
 
-static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
+static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, bool allow_overflow,
                             tsr_view **out_view) {
   if (!tsr_convertible(inner->dtype, dtype))
     return tsr_fail(UNSUPPORTED, "tensor \"%s\" is %s, which cannot become %s", inner->name,
@@ -83,20 +83,20 @@ static tsr_status make_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_polic
                     tsr_dtype_name(dtype, TSR_NAMES_OWN));
   cast_view *cast = malloc(sizeof *cast);
   if (!cast) return tsr_fail(NO_MEMORY, "a view of a tensor");
-  *cast = (cast_view){.view = *inner, .inner = inner, .policy = policy};
+  *cast = (cast_view){.view = *inner, .inner = inner, .allow_overflow = allow_overflow};
   cast->view.ops = &cast_ops;
   cast->view.dtype = dtype;
   *out_view = &cast->view;
   return NULL;
 }
 
-tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
+tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, bool allow_overflow,
                          tsr_view **out_view) {
   if (inner->dtype == dtype) {
     *out_view = inner;
     return NULL;
   }
-  tsr_status status = make_cast(inner, dtype, policy, out_view);
+  tsr_status status = make_cast(inner, dtype, allow_overflow, out_view);
   if (status) tsr_view_destroy(inner);
   return status;
 }

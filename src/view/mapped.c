@@ -63,9 +63,8 @@ static tsr_status need_scratch(mapped_reader *r) {
 }
 
 // A piece as a copy from the scratch buffer, whose steps along the source are `steps`.
-static void copy_out(const mapped_reader *r, const tsr_map_piece *piece, const int64_t *steps,
-                     int64_t first) {
-  tsr_copy copy = {.from = first, .to = piece->to, .length = 1};
+static void copy_out(const mapped_reader *r, const tsr_map_piece *piece, const int64_t *steps) {
+  tsr_copy copy = {.to = piece->to, .length = 1};
   for (int i = 0; i < piece->loop_count; i++)
     copy.loops[copy.loop_count++] =
         (tsr_copy_loop){piece->loops[i].count, steps[i], piece->loops[i].to};
@@ -79,7 +78,7 @@ static tsr_status fill(mapped_reader *r, const tsr_map_piece *piece) {
   const int64_t steps[TSR_MAP_MOST_LOOPS] = {0};
   TSR_TRY(need_scratch(r));
   memcpy(r->scratch, constant->bytes, sizeof constant->bytes);
-  copy_out(r, piece, steps, 0);
+  copy_out(r, piece, steps);
   return NULL;
 }
 
@@ -142,7 +141,7 @@ static tsr_status read_box(mapped_reader *r, const source_tile *t, const tsr_vie
     steps[i] = loop->to / strides[t->dims[i]] * in_box[t->dims[i]];
     piece.loops[i] = (tsr_copy_loop){loop->count, 0, loop->from};
   }
-  copy_out(r, &piece, steps, 0);
+  copy_out(r, &piece, steps);
   return NULL;
 }
 

@@ -176,8 +176,6 @@ static tsr_status choose(const tsr_tree *tree, const tsr_selection *selection,
 
 tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
                             const tsr_selection *selection) {
-  const tsr_overflow_policy policy =
-      selection->allow_overflow ? TSR_OVERFLOW_COUNT : TSR_OVERFLOW_FAIL;
   chosen_tensors chosen;
   int64_t kept = 0;
   tsr_status status = choose(tree, selection, &chosen);
@@ -185,7 +183,8 @@ tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
     tsr_view *view = views->items[i];
     views->items[i] = NULL;
     if (kept < chosen.count && chosen.tensors[kept] == i) {
-      status = tsr_view_cast(view, chosen.dtypes[kept], policy, &views->items[kept]);
+      status =
+          tsr_view_cast(view, chosen.dtypes[kept], selection->allow_overflow, &views->items[kept]);
       kept++;
     } else {
       tsr_view_destroy(view);

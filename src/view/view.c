@@ -210,6 +210,7 @@ static const tsr_view_ops stored_ops = {
 
 tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor, tsr_replicas replicas,
                            tsr_view **out_view) {
+  TSR_TRY(tsr_checkpoint_check_tensor(checkpoint, tensor));
   const tsr_tensor *t = tsr_tree_at(checkpoint->tree, tensor);
   const tsr_store *store = checkpoint->store;
   const bool foreign = store->tensors[tensor].foreign != NULL;

@@ -52,7 +52,7 @@ void tsr_views_deinit(tsr_views *views);
 TSR_MUST_USE tsr_status tsr_replicas_choose(tsr_replicas option, tsr_replicas fallback,
                                             tsr_replicas *out_replicas);
 
-// A tensor of a checkpoint, which the view retains.
+// A tensor of a checkpoint, which the view retains. Fails unless the checkpoint has it.
 TSR_MUST_USE tsr_status tsr_view_stored(const tsr_checkpoint *checkpoint, int64_t tensor,
                                         tsr_replicas replicas, tsr_view **out_view);
 // Adds what is read of a stored tensor to the hashes of its source, which outlive the view.
@@ -60,11 +60,9 @@ void tsr_view_set_hashes(tsr_view *stored, tsr_source_hashes *hashes);
 // All tensors of a checkpoint, in its order.
 TSR_MUST_USE tsr_status tsr_views_of(const tsr_checkpoint *checkpoint, tsr_replicas replicas,
                                      tsr_views *out_views);
-// What a cast does on overflow: fails with cast_overflow, or converts as tsr_convert and counts.
-typedef enum tsr_overflow_policy { TSR_OVERFLOW_FAIL, TSR_OVERFLOW_COUNT } tsr_overflow_policy;
-
-// `inner` with its elements converted. Owns `inner`, also when it fails.
-TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, tsr_overflow_policy policy,
+// `inner` with its elements converted. Owns `inner`, also when it fails. Overflow fails with
+// cast_overflow, or is counted and converted as by tsr_convert.
+TSR_MUST_USE tsr_status tsr_view_cast(tsr_view *inner, tsr_dtype dtype, bool allow_overflow,
                                       tsr_view **out_view);
 // Elements that overflowed so far.
 int64_t tsr_view_overflows(const tsr_view *view);
