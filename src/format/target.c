@@ -250,10 +250,6 @@ tsr_status tsr_target_open(tsr_target *target, const char *folder) {
   return status ? status : tsr_store_open(target->store, true);
 }
 
-tsr_status tsr_target_finish(tsr_target *target, const tsr_target_end *end) {
-  return target->format->end ? target->format->end(target, end) : NULL;
-}
-
 int64_t tsr_target_bytes(const tsr_target *target) {
   int64_t bytes = target->index_bytes;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].size;

@@ -60,8 +60,6 @@ typedef struct tsr_target_end {
   const int64_t *first_block;
   bool sync;
 } tsr_target_end;
-// Ends the destination as its format wants.
-TSR_MUST_USE tsr_status tsr_target_finish(tsr_target *target, const tsr_target_end *end);
 
 // ---- dealing shards to files, for the rows of formats ----
 

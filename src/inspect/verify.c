@@ -127,14 +127,6 @@ static int64_t memory_of_tables(const tsr_verify_job *j) {
   return bytes + tsr_verify_block_memory(j);
 }
 
-// A lower bound before they are made.
-static int64_t least_tables(const tsr_verify_job *j) {
-  int64_t bytes = 0;
-  for (int w = 0; w < 2; w++)
-    bytes += tsr_budget_checkpoint(j->sides[w]) + tsr_budget_views_least(j->sides[w]);
-  return bytes;
-}
-
 static tsr_status prepare(tsr_verify_job *j) {
   tsr_verification *result = j->result;
   for (int w = 0; w < 2; w++) TSR_TRY(tsr_views_tree(&j->views[w], &result->trees[w]));
@@ -203,7 +195,8 @@ tsr_status tsr_checkpoint_verify(const tsr_checkpoint *first, const tsr_checkpoi
   if (!j.result) return tsr_fail(NO_MEMORY, "a comparison");
   tsr_status status = read_options(options, &j.options);
   if (!status)
-    status = tsr_budget_check(&TSR_JOB_LIMITS_OF(&j.options, j.options.jobs), least_tables(&j));
+    status = tsr_budget_check(&TSR_JOB_LIMITS_OF(&j.options, j.options.jobs),
+                              tsr_budget_source_least(first) + tsr_budget_source_least(second));
   for (int w = 0; w < 2 && !status; w++) {
     status = tsr_views_of(j.sides[w], j.options.replicas, &j.views[w]);
     if (j.options.trust_hashes) j.known[w] = j.sides[w]->hashes;

@@ -76,8 +76,8 @@ int64_t tsr_budget_target(const tsr_target *target) {
   return bytes;
 }
 
-int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint) {
-  return checkpoint->store->count * VIEW;
+int64_t tsr_budget_source_least(const tsr_checkpoint *checkpoint) {
+  return tsr_budget_checkpoint(checkpoint) + checkpoint->store->count * VIEW;
 }
 
 // A file for each rank holds a shard of every tensor, and its name in the header.

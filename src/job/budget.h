@@ -13,9 +13,9 @@ int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
 int64_t tsr_budget_target(const tsr_target *target);
 
-// Lower bounds before they are made: views of all tensors, and a destination of all tensors, for
-// `ranks` devices if it is cut (0 = it is not).
-int64_t tsr_budget_views_least(const tsr_checkpoint *checkpoint);
+// Lower bounds before they are made: a checkpoint with views of all tensors, and a destination of
+// all tensors, for `ranks` devices if it is cut (0 = it is not).
+int64_t tsr_budget_source_least(const tsr_checkpoint *checkpoint);
 int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
                                 int64_t ranks);
 // `jobs`, or 1 for a checkpoint with compressed members: these are decompressed from the start, and

@@ -33,28 +33,25 @@ static bool is_weights(const char *name) {
 }
 
 // The folder itself, or that of an index; NULL for a single file, which has no extras.
-static tsr_status find_folder(const char *path, char **out_folder) {
+static tsr_status find_folder(tsr_extras *extras, const char *path) {
   const char *slash = strrchr(path, '/');
   struct stat info;
   if (stat(path, &info)) return tsr_fail(IO, "%s: cannot stat it: %s", path, strerror(errno));
   const bool folder = S_ISDIR(info.st_mode);
-  *out_folder = NULL;
   if (!folder && !tsr_ends_with(path, ".json")) return NULL;
-  *out_folder = folder  ? strdup(path)
-                : slash ? strndup(path, (size_t)(slash - path) + (slash == path))
-                        : strdup(".");
-  return *out_folder ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
+  const size_t length = folder ? strlen(path) : slash ? (size_t)(slash - path) : 1;
+  extras->folder =
+      tsr_arena_copy(&extras->arena, folder || slash ? path : ".", length ? length : 1);
+  return extras->folder ? NULL : tsr_fail(NO_MEMORY, "the path of a folder");
 }
 
 static tsr_status add_extra(tsr_extras *extras, const char *name, int64_t bytes) {
   void *items = tsr_grow(extras->items, extras->count, &extras->capacity, sizeof *extras->items);
   if (!items) return tsr_fail(NO_MEMORY, "a list of files");
   extras->items = items;
-  tsr_extra *extra = &extras->items[extras->count];
-  *extra = (tsr_extra){.bytes = bytes};
-  extra->name = strdup(name);
-  if (!extra->name) return tsr_fail(NO_MEMORY, "a list of files");
-  extras->count++;
+  const char *copy = tsr_arena_copy(&extras->arena, name, strlen(name));
+  if (!copy) return tsr_fail(NO_MEMORY, "a list of files");
+  extras->items[extras->count++] = (tsr_extra){copy, bytes};
   return NULL;
 }
 
@@ -96,7 +93,7 @@ static tsr_status list(tsr_extras *extras) {
 
 tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_extras) {
   tsr_extras extras = {0};
-  TSR_TRY(find_folder(checkpoint->path, &extras.folder));
+  TSR_TRY(find_folder(&extras, checkpoint->path));
   tsr_status status = extras.folder ? list(&extras) : NULL;
   if (status)
     tsr_extras_deinit(&extras);
@@ -106,9 +103,8 @@ tsr_status tsr_extras_find(const tsr_checkpoint *checkpoint, tsr_extras *out_ext
 }
 
 void tsr_extras_deinit(tsr_extras *extras) {
-  for (int64_t i = 0; i < extras->count; i++) free(extras->items[i].name);
   free(extras->items);
-  free(extras->folder);
+  tsr_arena_deinit(&extras->arena);
   *extras = (tsr_extras){0};
 }
 

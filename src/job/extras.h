@@ -6,18 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "tessera/api.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/status.h"
 
 typedef struct tsr_extra {
-  char *name;  // owned: in the folder
+  const char *name;  // in the folder
   int64_t bytes;
 } tsr_extra;
 
 typedef struct tsr_extras {
-  char *folder;      // owned; NULL if there is none
-  tsr_extra *items;  // owned; sorted by name
+  tsr_arena arena;     // names
+  const char *folder;  // NULL if there is none
+  tsr_extra *items;    // owned; sorted by name
   int64_t count, capacity;
 } tsr_extras;
 

@@ -90,7 +90,7 @@ static tsr_status choose_workers(tsr_transform *t) {
 // the destination is not known yet.
 static tsr_status check_memory(const tsr_transform_options *options, const tsr_checkpoint *source) {
   const int64_t ranks = options->plan ? tsr_mesh_device_count(tsr_plan_mesh(options->plan)) : 0;
-  int64_t tables = tsr_budget_checkpoint(source) + tsr_budget_views_least(source);
+  int64_t tables = tsr_budget_source_least(source);
   if (!options->map && !options->include_count && !options->exclude_count)
     tables = tsr_saturated_add(tables, tsr_budget_target_least(source, options->format, ranks));
   return tsr_budget_check(&TSR_JOB_LIMITS_OF(options, options->jobs), tables);

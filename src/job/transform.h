@@ -46,16 +46,11 @@ typedef struct tsr_window {
 } tsr_window;
 tsr_window tsr_transform_window(const tsr_transform *transform, int64_t index);
 
-// ---- digests (digests.c) ----
-
 typedef struct tsr_block_range {
   int64_t first;
   int count;
 } tsr_block_range;
 // The blocks of a window, among those of all tensors.
 tsr_block_range tsr_transform_blocks(const tsr_transform *transform, const tsr_window *window);
-// Digests each block of a window, if the format needs them.
-void tsr_transform_digest(const tsr_transform *transform, const tsr_window *window,
-                          const char *buffer);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/arithmetic.h"
 #include "base/io.h"
 #include "base/progress_internal.h"
 #include "base/status_internal.h"
@@ -23,6 +24,7 @@
 #include "tessera/checkpoint/transform.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
+#include "view/tensor_hash.h"
 
 static const int64_t sync_interval = INT64_C(1) << 30;  // bytes written between two flushes
 
@@ -52,6 +54,38 @@ static tsr_status make_tables(tsr_transform *t) {
   if (wanted) t->blocks = calloc(all, sizeof *t->blocks);
   if (t->done && (t->blocks || !wanted)) return NULL;
   return tsr_fail(NO_MEMORY, "a table of %zu blocks", all);
+}
+
+// ---- digests ----
+
+tsr_block_range tsr_transform_blocks(const tsr_transform *t, const tsr_window *w) {
+  const int64_t block = tsr_block_elements(t->source.views.items[w->tensor]->dtype);
+  return (tsr_block_range){t->first_block[w->tensor] + w->first / block,
+                           (int)((w->count + block - 1) / block)};
+}
+
+// The stored tensor that equals a view and whose blocks are hashed as they are read; -1 = none.
+static int64_t find_hashed(const tsr_transform *t, const tsr_view *view) {
+  if (t->target->format->digest != tsr_block_hash) return -1;
+  const int64_t origin = tsr_job_source_hashed(&t->source, view);
+  if (origin < 0) return -1;
+  return view->dtype == tsr_source_hashes_dtype(t->source.hashes, origin) ? origin : -1;
+}
+
+// Digests each block of a window, if the format wants that.
+static void digest_blocks(const tsr_transform *t, const tsr_window *w, const char *buffer) {
+  const tsr_view *view = t->source.views.items[w->tensor];
+  const int64_t block = tsr_block_elements(view->dtype);
+  const tsr_block_range blocks = tsr_transform_blocks(t, w);
+  const int64_t hashed = t->blocks ? find_hashed(t, view) : -1;
+  for (int i = 0; i < blocks.count && t->blocks; i++) {
+    const int64_t some = tsr_least(block, w->count - i * block);
+    tsr_hash128 *out = &t->blocks[blocks.first + i];
+    if (hashed >= 0 && tsr_source_hashes_block(t->source.hashes, hashed, w->first / block + i, out))
+      continue;
+    *out = t->target->format->digest(buffer + tsr_view_bytes(view, i * block),
+                                     tsr_view_bytes(view, some));
+  }
 }
 
 // ---- windows ----
@@ -116,7 +150,7 @@ static tsr_status move_window(const tsr_transform *t, const tsr_window *w,
   char *buffer = worker->buffer;
   if (w->count > 0) buffer[tsr_view_bytes(view, w->count) - 1] = 0;
   TSR_TRY(tsr_view_read(view, w->first, w->count, buffer));
-  tsr_transform_digest(t, w, buffer);
+  digest_blocks(t, w, buffer);
   TSR_TRY(find_index(t, worker, w->tensor));
   return tsr_note(
       tsr_store_write_range(t->target->store, w->tensor, worker->index, w->first, w->count, buffer),
@@ -242,7 +276,7 @@ static tsr_status go_on(tsr_transform_state *run) {
   TSR_TRY(tsr_work_is_done(&t->work, &state.committed, &run->finished));
   if (run->finished) return NULL;
   // The result must still be the one that the journal committed.
-  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  TSR_TRY(tsr_work_mark(t->work.result, &mark));
   const bool moved = state.committed.inode && mark.inode != state.committed.inode;
   if (state.begun && !moved) TSR_TRY(find_files(t, &there));
   if (!there) return start_over(run);
@@ -303,10 +337,8 @@ tsr_status tsr_transform_state_finish(tsr_transform_state *run) {
   if (status) run->useless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
-  TSR_TRY(tsr_target_finish(t->target, &(tsr_target_end){.views = &t->source.views,
-                                                         .blocks = t->blocks,
-                                                         .first_block = t->first_block,
-                                                         .sync = run->sync}));
+  const tsr_target_end end = {&t->source.views, t->blocks, t->first_block, run->sync};
+  if (t->target->format->end) TSR_TRY(t->target->format->end(t->target, &end));
   TSR_TRY(write_index(t));
   return run->sync ? tsr_io_sync_folder(t->work.partial) : NULL;
 }
@@ -314,7 +346,7 @@ tsr_status tsr_transform_state_finish(tsr_transform_state *run) {
 tsr_status tsr_transform_state_commit(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
   tsr_mark mark;
-  TSR_TRY(tsr_work_mark(&t->work, &mark));
+  TSR_TRY(tsr_work_mark(t->work.result, &mark));
   TSR_TRY(tsr_journal_commit(run->journal, &mark, run->sync));
   TSR_TRY(tsr_work_commit(&t->work, run->replaces, run->sync));
   run->finished = true;

@@ -64,7 +64,7 @@ static tsr_status look(const char *path, place_content *out_content) {
   return NULL;
 }
 
-static tsr_status mark_of(const char *path, tsr_mark *out_mark) {
+tsr_status tsr_work_mark(const char *path, tsr_mark *out_mark) {
   struct stat info;
   bool there = false;
   TSR_TRY(tsr_io_look(path, &there, &info));
@@ -74,13 +74,9 @@ static tsr_status mark_of(const char *path, tsr_mark *out_mark) {
   return NULL;
 }
 
-tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark) {
-  return mark_of(work->result, out_mark);
-}
-
 tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark, bool *out_done) {
   tsr_mark there;
-  TSR_TRY(mark_of(work->path, &there));
+  TSR_TRY(tsr_work_mark(work->path, &there));
   *out_done = mark->inode && tsr_mark_equal(mark, &there);
   return NULL;
 }

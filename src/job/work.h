@@ -42,8 +42,8 @@ TSR_MUST_USE tsr_status tsr_work_check_free(const tsr_work *work);
 TSR_MUST_USE tsr_status tsr_work_refuse_left(const char *path);
 // Makes the folder, after removing that of an unfinished job.
 TSR_MUST_USE tsr_status tsr_work_begin(const tsr_work *work, bool sync);
-// The mark of the result.
-TSR_MUST_USE tsr_status tsr_work_mark(const tsr_work *work, tsr_mark *out_mark);
+// The mark of a file or folder.
+TSR_MUST_USE tsr_status tsr_work_mark(const char *path, tsr_mark *out_mark);
 // Whether the destination is the result with this mark.
 TSR_MUST_USE tsr_status tsr_work_is_done(const tsr_work *work, const tsr_mark *mark,
                                          bool *out_done);
