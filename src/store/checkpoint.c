@@ -27,7 +27,6 @@ static void destroy(tsr_checkpoint *checkpoint) {
   tsr_name_index_deinit(&checkpoint->metadata_names);
   tsr_name_index_deinit(&checkpoint->metadata_warned);
   free(checkpoint->hashes);
-  free(checkpoint->path);
   free(checkpoint);
 }
 
@@ -35,7 +34,7 @@ tsr_status tsr_checkpoint_create(const char *path, tsr_checkpoint **out_checkpoi
   tsr_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
   if (!checkpoint) return tsr_fail(NO_MEMORY, "a checkpoint");
   atomic_init(&checkpoint->refs, 1);
-  checkpoint->path = strdup(path);
+  checkpoint->path = tsr_arena_copy(&checkpoint->arena, path, strlen(path));
   tsr_status status = checkpoint->path ? tsr_store_create(&checkpoint->store)
                                        : tsr_fail(NO_MEMORY, "the path of a checkpoint");
   if (status)

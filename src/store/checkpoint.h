@@ -25,7 +25,7 @@ typedef tsr_status tsr_fault_fn(void *context, tsr_fault_kind kind, const char *
 struct tsr_checkpoint {
   atomic_int refs;
   tsr_checkpoint_format format;
-  char *path;            // owned
+  const char *path;      // in the arena
   const tsr_tree *tree;  // owned
   const tsr_plan *plan;  // owned; NULL if nothing is cut
   tsr_store *store;      // owned; its tensors are the tree's
