@@ -11,8 +11,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 
-// ---- dtypes ----
-
 // The dtype recorded beside the array, the fallback of the caller, or bf16 for two bytes: it is by
 // far the most common dtype that NumPy does not know.
 static tsr_status recall_dtype(tsr_numpy_arrays *list, const char *name, tsr_dtype noted,
@@ -29,8 +27,6 @@ static tsr_status recall_dtype(tsr_numpy_arrays *list, const char *name, tsr_dty
                 "array \"%s\" has elements of 16 bits and records no dtype: read as bf16\n", name);
   return tsr_npy_set_dtype(npy, TSR_BF16);
 }
-
-// ---- arrays become tensors ----
 
 tsr_status tsr_numpy_arrays_add(tsr_numpy_arrays *list, const char *name, size_t name_length,
                                 tsr_dtype noted, const tsr_numpy_array *found) {

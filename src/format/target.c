@@ -25,20 +25,13 @@
 
 // ---- tensors and their layouts ----
 
-static tsr_status make_plan(const tsr_views *views, const tsr_plan *plan, tsr_plan **out_plan) {
-  tsr_tree *tree = NULL;
-  TSR_TRY(tsr_views_tree(views, &tree));
-  tsr_status status = tsr_plan_for_tree(plan, tree, out_plan);
-  tsr_tree_release(tree);
-  return tsr_note(status, "the plan of the destination");
-}
-
 static tsr_status add_tensors(tsr_dealing *deal) {
   tsr_target *target = deal->target;
   tsr_sharding *whole = NULL;
   tsr_status status = tsr_sharding_whole(&whole);
   if (!status && target->format->needs_plan)
-    status = make_plan(deal->views, deal->options->plan, &target->plan);
+    status = tsr_note(tsr_views_plan(deal->views, deal->options->plan, &target->plan),
+                      "the plan of the destination");
   for (int64_t i = 0; i < deal->views->count && !status; i++) {
     const tsr_view *view = deal->views->items[i];
     tsr_layout *layout = NULL;

@@ -151,11 +151,9 @@ static tsr_status start(deep_check *w, const tsr_views *views) {
                                  .progress = options->progress,
                                  .progress_context = options->progress_context};
   const int64_t tables = tsr_budget_checkpoint(w->model) + tsr_budget_views(views, NULL);
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < views->count; i++)
-    bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
   return tsr_job_workers_start(&w->workers, &limits, tables,
-                               2 * TSR_BLOCK_BYTES + tsr_block_memory(views), "fsck", bytes);
+                               2 * TSR_BLOCK_BYTES + tsr_block_memory(views), "fsck",
+                               tsr_views_bytes(views));
 }
 
 static tsr_status read_all(tsr_fsck *fsck, const tsr_checkpoint *model) {

@@ -18,8 +18,6 @@
 #include "tessera/checkpoint/open.h"
 #include "tessera/text.h"
 
-// ---- words ----
-
 static const char *const orders[] = {
 #define X(id, word) [TSR_INSPECT_BY_##id] = (word),
     TSR_INSPECT_ORDERS(X)

@@ -62,11 +62,9 @@ static tsr_status start_workers(survey *s, const tsr_checkpoint *checkpoint) {
                          blocks * (int64_t)(sizeof *s->sums + sizeof *s->hashes);
   const tsr_job_limits limits =
       TSR_JOB_LIMITS_OF(&s->options, tsr_budget_jobs(checkpoint, s->options.jobs));
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < s->views.count; i++)
-    bytes += tsr_view_bytes(s->views.items[i], s->views.items[i]->elements);
   return tsr_job_workers_start(&s->workers, &limits, tables,
-                               TSR_BLOCK_BYTES + tsr_block_memory(&s->views), "read", bytes);
+                               TSR_BLOCK_BYTES + tsr_block_memory(&s->views), "read",
+                               tsr_views_bytes(&s->views));
 }
 
 static tsr_status prepare(survey *s, const tsr_checkpoint *checkpoint, const int64_t *tensors,

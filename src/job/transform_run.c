@@ -197,14 +197,6 @@ tsr_status tsr_transform_state_expect(tsr_transform_state *run, int64_t bytes) {
                                &run->progress);
 }
 
-// Each element once, although replicas may be stored.
-static int64_t total_bytes(const tsr_transform *t) {
-  int64_t bytes = 0;
-  for (int64_t i = 0; i < t->source.views.count; i++)
-    bytes += tsr_view_bytes(t->source.views.items[i], t->source.views.items[i]->elements);
-  return bytes;
-}
-
 // ---- files ----
 
 // Gives files their size and headers; windows of an earlier job stay.
@@ -390,7 +382,7 @@ tsr_status tsr_transform_state_end(tsr_transform_state *run, tsr_status status) 
 
 static tsr_status write_all(tsr_transform_state *run) {
   const tsr_transform *t = run->t;
-  TSR_TRY(tsr_transform_state_expect(run, total_bytes(t)));
+  TSR_TRY(tsr_transform_state_expect(run, tsr_views_bytes(&t->source.views)));
   tsr_status status = tsr_transform_state_write(run, NULL, t->certificate.windows);
   tsr_progress_finish(run->progress);
   run->progress = NULL;

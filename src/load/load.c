@@ -245,16 +245,6 @@ tsr_status tsr_load_fit_memory(tsr_load *load) {
 
 // ---- deciding ----
 
-static tsr_status bind_plan(tsr_load *load, const tsr_plan *plan, tsr_plan **out_plan) {
-  tsr_tree *tree = NULL;
-  if (!plan || !tsr_plan_mesh(plan))
-    return tsr_fail(PLAN_REQUIRED, "a load needs a plan with a mesh");
-  TSR_TRY(tsr_views_tree(&load->views, &tree));
-  tsr_status status = tsr_plan_for_tree(plan, tree, out_plan);
-  tsr_tree_release(tree);
-  return tsr_note(status, "the plan of the load");
-}
-
 static tsr_status check_found(const tsr_plan *plan, const bool *found, const tsr_tree *there) {
   for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
     const char *path = tsr_tree_at(tsr_plan_tree(plan), i)->path;
@@ -299,7 +289,9 @@ static tsr_status decide(tsr_load *load, const tsr_plan *plan, tsr_plan **out_pl
   TSR_TRY(tsr_views_selected(load->checkpoint, &TSR_SELECTION_OF(&load->options), replicas, NULL,
                              &load->views));
   if (load->options.planned_only && plan) TSR_TRY(keep_planned(&load->views, plan));
-  TSR_TRY(bind_plan(load, plan, out_plan));
+  if (!plan || !tsr_plan_mesh(plan))
+    return tsr_fail(PLAN_REQUIRED, "a load needs a plan with a mesh");
+  TSR_TRY_NOTE(tsr_views_plan(&load->views, plan, out_plan), "the plan of the load");
   TSR_TRY(make_tensors(load, *out_plan));
   TSR_TRY(sort_tensors(load));
   if (!load->options.alone) TSR_TRY(tsr_load_choose_readers(load));

@@ -9,6 +9,7 @@
 #include "map/map.h"
 #include "map/map_internal.h"
 #include "plan/patterns.h"
+#include "plan/plan_internal.h"
 #include "plan/quantised.h"
 #include "plan/tree_internal.h"
 #include "store/checkpoint.h"
@@ -252,5 +253,13 @@ tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree) {
   }
   tsr_status status = tsr_tree_create(tensors, views->count, out_tree);
   free(tensors);
+  return status;
+}
+
+tsr_status tsr_views_plan(const tsr_views *views, const tsr_plan *plan, tsr_plan **out_plan) {
+  tsr_tree *tree = NULL;
+  TSR_TRY(tsr_views_tree(views, &tree));
+  tsr_status status = tsr_plan_for_tree(plan, tree, out_plan);
+  tsr_tree_release(tree);
   return status;
 }

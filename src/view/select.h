@@ -5,6 +5,7 @@
 #include "tessera/api.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
+#include "tessera/plan.h"
 #include "tessera/status.h"
 #include "tessera/tree.h"
 #include "view/view.h"
@@ -50,5 +51,8 @@ TSR_MUST_USE tsr_status tsr_selection_tree(const tsr_checkpoint *source,
                                            const tsr_selection *selection, tsr_tree **out_tree);
 // Names, types and shapes of views.
 TSR_MUST_USE tsr_status tsr_views_tree(const tsr_views *views, tsr_tree **out_tree);
+// A plan for exactly these tensors.
+TSR_MUST_USE tsr_status tsr_views_plan(const tsr_views *views, const tsr_plan *plan,
+                                       tsr_plan **out_plan);
 
 #endif

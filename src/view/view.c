@@ -90,6 +90,13 @@ int64_t tsr_view_bytes(const tsr_view *view, int64_t count) {
   return (count * tsr_dtype_info_of(view->dtype)->bits + 7) / 8;
 }
 
+int64_t tsr_views_bytes(const tsr_views *views) {
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < views->count; i++)
+    bytes += tsr_view_bytes(views->items[i], views->items[i]->elements);
+  return bytes;
+}
+
 void tsr_views_deinit(tsr_views *views) {
   for (int64_t i = 0; i < views->count; i++) tsr_view_destroy(views->items[i]);
   free(views->items);

@@ -46,6 +46,7 @@ typedef struct tsr_views {
   tsr_view **items;  // owned, with the views
 } tsr_views;
 void tsr_views_deinit(tsr_views *views);
+int64_t tsr_views_bytes(const tsr_views *views);  // of all elements, each once
 
 // The value an option means: `fallback` for TSR_REPLICAS_DEFAULT. Fails with bad_argument for a
 // value that is not listed. Views compare replicas with TSR_REPLICAS_COMPARE only.
