@@ -7,7 +7,7 @@
 #include "file/safetensors.h"
 #include "store/checkpoint.h"
 
-// ---- folders and files (folder_listing.c) ----
+// ---- folders and files ----
 
 // Calls `fn` for every name in a folder, in any order, until `*out_stop` or a failure.
 typedef tsr_status tsr_folder_name_fn(void *context, const char *folder, const char *name,
@@ -41,7 +41,7 @@ bool tsr_reading_is_inside(const char *name, size_t length);
 TSR_MUST_USE tsr_status tsr_reading_add_file(tsr_checkpoint *checkpoint, const char *path,
                                              int *out_file);
 
-// ---- tensors stored whole (whole_tensors.c) ----
+// ---- tensors stored whole ----
 
 // Fails if a plan was given: whole tensors need none.
 TSR_MUST_USE tsr_status tsr_reading_refuse_plan(const tsr_checkpoint *checkpoint,
@@ -50,7 +50,7 @@ TSR_MUST_USE tsr_status tsr_reading_refuse_plan(const tsr_checkpoint *checkpoint
 TSR_MUST_USE tsr_status tsr_reading_add_whole(tsr_checkpoint *checkpoint,
                                               const tsr_model_tensor *tensors, int64_t count);
 
-// ---- tensors cut by a plan (slices.c) ----
+// ---- tensors cut by a plan ----
 
 // Adds the tensors of the checkpoint's plan, with one copy of each shard or with all replicas.
 TSR_MUST_USE tsr_status tsr_reading_add_planned(tsr_checkpoint *checkpoint, bool replicas);

@@ -1,12 +1,141 @@
-// Slices of tensors that a plan cuts: a file holds the slices of one mesh position, each under the
-// plain name of its tensor. Every slice is checked against the plan, and every shard must be there.
+// Folders as readers see them; tensors stored whole; and slices of tensors that a plan cuts. A file
+// holds the slices of one mesh position, each under the plain name of its tensor. Every slice is
+// checked against the plan, and every shard must be there.
+#include "format/reading.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/grow.h"
+#include "base/io.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
-#include "format/reading.h"
 #include "tessera/checkpoint/fsck.h"
 #include "tessera/engine/layout.h"
+#include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
 #include "tessera/tree.h"
+
+// ---- folders ----
+
+tsr_status tsr_reading_each_name(const char *folder, tsr_folder_name_fn *fn, void *context) {
+  DIR *listing = opendir(folder);
+  tsr_status status = NULL;
+  bool stop = false;
+  if (!listing) return tsr_fail(IO, "%s: %s", folder, strerror(errno));
+  for (const char *name = ""; name && !stop && !status;) {
+    status = tsr_io_next_name(listing, folder, &name);
+    if (!status && name) status = fn(context, folder, name, &stop);
+  }
+  closedir(listing);
+  return status;
+}
+
+// ---- numbered paths ----
+
+tsr_status tsr_numbered_paths_add(tsr_numbered_paths *list, int64_t number, const char *path) {
+  void *items = tsr_grow(list->items, list->count, &list->capacity, sizeof *list->items);
+  if (items) list->items = items;
+  char *copy = items ? strdup(path) : NULL;
+  if (!copy) return tsr_fail(NO_MEMORY, "a list of files");
+  list->items[list->count++] = (tsr_numbered_path){.number = number, .path = copy};
+  return NULL;
+}
+
+static int by_number_and_path(const void *left, const void *right) {
+  const tsr_numbered_path *a = left, *b = right;
+  if (a->number != b->number) return a->number < b->number ? -1 : 1;
+  return strcmp(a->path, b->path);
+}
+
+void tsr_numbered_paths_sort(tsr_numbered_paths *list) {
+  if (list->count) qsort(list->items, (size_t)list->count, sizeof *list->items, by_number_and_path);
+}
+
+void tsr_numbered_paths_deinit(tsr_numbered_paths *list) {
+  for (int64_t i = 0; i < list->count; i++) free(list->items[i].path);
+  free(list->items);
+}
+
+// ---- single files ----
+
+tsr_status tsr_reading_join(const char *folder, const char *name, size_t length,
+                            char out[PATH_MAX]) {
+  if (snprintf(out, PATH_MAX, "%s/%.*s", folder, (int)length, name) < PATH_MAX) return NULL;
+  return tsr_fail(TOO_LARGE, "%s: the path of a file in it is longer than %d bytes", folder,
+                  PATH_MAX);
+}
+
+tsr_status tsr_reading_find_file(const char *folder, const char *name, char path[PATH_MAX],
+                                 bool *out_found) {
+  struct stat info;
+  *out_found = false;
+  if (snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX) return NULL;
+  return tsr_io_look(path, out_found, &info);
+}
+
+bool tsr_reading_is_inside(const char *name, size_t length) {
+  return length && !memchr(name, '/', length) && !memchr(name, '\0', length) && name[0] != '.';
+}
+
+tsr_status tsr_reading_add_file(tsr_checkpoint *checkpoint, const char *path, int *out_file) {
+  struct stat info;
+  if (stat(path, &info))
+    return tsr_fail(IO, "%s: the file disappeared after its header was read: %s", path,
+                    strerror(errno));
+  return tsr_store_add_file(checkpoint->store, path, info.st_size, out_file);
+}
+
+// ---- tensors stored whole ----
+
+tsr_status tsr_reading_refuse_plan(const tsr_checkpoint *checkpoint,
+                                   const tsr_checkpoint_options *options) {
+  if (!options->plan) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "%s: a plan was given, but tensors are stored whole here",
+                  checkpoint->path);
+}
+
+static tsr_status make_tree(const tsr_model_tensor *found, int64_t count,
+                            const tsr_tree **out_tree) {
+  tsr_tensor *tensors = calloc((size_t)count + 1, sizeof *tensors);
+  tsr_tree *tree = NULL;
+  if (!tensors) return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)count);
+  for (int64_t i = 0; i < count; i++) tensors[i] = found[i].tensor;
+  tsr_status status = tsr_tree_create(tensors, count, &tree);
+  free(tensors);
+  *out_tree = tree;
+  return status;
+}
+
+static tsr_status add_tensor(tsr_store *store, const tsr_sharding *whole,
+                             const tsr_model_tensor *found) {
+  const tsr_shape shape = tsr_tensor_shape(&found->tensor);
+  tsr_layout *layout = NULL;
+  int64_t tensor = -1;
+  TSR_TRY(tsr_layout_create(whole, &shape, TSR_POLICY_ERROR, &layout));
+  tsr_status status = tsr_store_add_tensor(store, found->tensor.dtype, layout, 1, &tensor);
+  tsr_layout_release(layout);
+  if (!status)
+    *tsr_store_place(store, tensor, 0, 0) =
+        (tsr_shard_place){.file = found->file, .offset = found->begin};
+  return status;
+}
+
+tsr_status tsr_reading_add_whole(tsr_checkpoint *checkpoint, const tsr_model_tensor *tensors,
+                                 int64_t count) {
+  tsr_sharding *whole = NULL;
+  TSR_TRY(make_tree(tensors, count, &checkpoint->tree));
+  tsr_status status = tsr_sharding_whole(&whole);
+  for (int64_t i = 0; i < count && !status; i++)
+    status = add_tensor(checkpoint->store, whole, &tensors[i]);
+  tsr_sharding_release(whole);
+  return status;
+}
+
+// ---- tensors cut by a plan ----
 
 tsr_status tsr_reading_add_planned(tsr_checkpoint *checkpoint, bool replicas) {
   const tsr_plan *plan = checkpoint->plan;
