@@ -131,12 +131,6 @@ static void clear_last(const tsr_view *view, int64_t count, void *out) {
     ((char *)out)[tsr_view_bytes(view, count) - 1] = 0;
 }
 
-static tsr_status hash_stored(const stored_view *stored, int64_t first, int64_t count,
-                              const void *bytes) {
-  if (!stored->hashes) return NULL;
-  return tsr_source_hashes_add(stored->hashes, stored->view.origin, first, count, bytes);
-}
-
 // A small tensor is read once or twice, and there may be many: it gets an index of its own, which
 // the reader destroys.
 static tsr_status find_index(const tsr_view *view, tsr_box_index **out_own,
@@ -153,28 +147,36 @@ static tsr_status find_index(const tsr_view *view, tsr_box_index **out_own,
 // They are compared by runs.
 static bool compares_replicas(const tsr_view *view) { return view->bytes_read > view->least_read; }
 
-static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
+// Reads a box, or with NULL elements from `first` on. Hashes `count` elements from `first` on.
+static tsr_status read_indexed(const tsr_view *view, const tsr_range *box, int64_t first,
+                               int64_t count, void *out) {
   const stored_view *stored = (const stored_view *)view;
+  tsr_store *store = stored->checkpoint->store;
   tsr_box_index *own = NULL;
   const tsr_box_index *index = NULL;
   TSR_TRY(find_index(view, &own, &index));
-  tsr_store *store = stored->checkpoint->store;
   if (stored->hashes) clear_last(view, count, out);
-  tsr_status status = tsr_store_read_range(store, view->origin, index, first, count, -1, out);
+  tsr_status status = box ? tsr_store_read(store, view->origin, index, box, -1, out)
+                          : tsr_store_read_range(store, view->origin, index, first, count, -1, out);
   if (!status && compares_replicas(view))
     status = tsr_store_check_range(store, view->origin, index, first, count, out);
-  if (!status) status = hash_stored(stored, first, count, out);
+  if (!status && stored->hashes)
+    status = tsr_source_hashes_add(stored->hashes, view->origin, first, count, out);
   tsr_box_index_destroy(own);
   return status;
 }
 
-// The first element of a box that is one run of the tensor, and their number; -1 = several runs.
+static tsr_status read_stored(const tsr_view *view, int64_t first, int64_t count, void *out) {
+  return read_indexed(view, NULL, first, count, out);
+}
+
+// The first element of a box that is one run of the tensor, and their number; 0 of several runs.
 static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *out_count) {
   int64_t first = 0, count = 1;
   const int dim = view->shape.rank ? run_dim(view, box) : 0;
   for (int d = 0; d < view->shape.rank; d++) {
     const int64_t size = box[d].hi - box[d].lo;
-    if (d < dim && size != 1) return -1;
+    if (d < dim && size != 1) return 0;
     first = first * view->shape.dims[d] + box[d].lo;
     count *= size;
   }
@@ -183,18 +185,10 @@ static int64_t box_is_run(const tsr_view *view, const tsr_range *box, int64_t *o
 }
 
 static tsr_status read_stored_box(const tsr_view *view, const tsr_range *box, void *out) {
-  const stored_view *stored = (const stored_view *)view;
-  tsr_box_index *own = NULL;
-  const tsr_box_index *index = NULL;
   int64_t count = 0;
   if (compares_replicas(view)) return read_by_runs(view, box, out);
-  const int64_t first = stored->hashes ? box_is_run(view, box, &count) : -1;
-  if (first >= 0) clear_last(view, count, out);
-  TSR_TRY(find_index(view, &own, &index));
-  tsr_status status = tsr_store_read(stored->checkpoint->store, view->origin, index, box, -1, out);
-  if (!status) status = hash_stored(stored, first < 0 ? 0 : first, count, out);
-  tsr_box_index_destroy(own);
-  return status;
+  const int64_t first = ((const stored_view *)view)->hashes ? box_is_run(view, box, &count) : 0;
+  return read_indexed(view, box, first, count, out);
 }
 
 static int64_t memory_of_stored(const tsr_view *view, int64_t count) {
