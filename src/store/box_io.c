@@ -169,19 +169,6 @@ static tsr_status move_all(void *context, const tsr_copy *copy) {
 
 // ---- boxes and ranges ----
 
-static tsr_status start(box_io *io) {
-  const tsr_foreign *foreign = io->store->tensors[io->tensor].foreign;
-  if (foreign && foreign->packed >= 0) {
-    io->runs.packed = io->store->packed;
-    io->runs.item = foreign->packed;
-  }
-  io->bits = tsr_dtype_info_of(io->store->tensors[io->tensor].dtype)->bits;
-  io->runs.files = io->store->files;
-  io->runs.compare = compare_run;
-  io->runs.context = io;
-  return tsr_runs_init(&io->runs);
-}
-
 static tsr_status do_box(box_io *io, const tsr_range *box) {
   return io->runs.mode == TSR_RUNS_READ
              ? tsr_box_copies(io->index, box, TSR_BOX_OWNERS, read_copy, io)
@@ -199,29 +186,33 @@ static tsr_status do_boxes(box_io *io, int64_t count) {
   return NULL;
 }
 
-static tsr_status run(box_io *io, const tsr_range *box, int64_t count) {
-  tsr_status status = start(io);
-  const bool locked = io->runs.mode == TSR_RUNS_WRITE && !status && io->bits % 8 != 0;
-  if (locked) pthread_mutex_lock(&io->store->shared_bytes);
-  if (!status) status = box ? do_box(io, box) : do_boxes(io, count);
-  if (!status) status = tsr_runs_flush(&io->runs);
-  if (locked) pthread_mutex_unlock(&io->store->shared_bytes);
-  tsr_runs_deinit(&io->runs);
-  return status;
-}
-
-// A box, or `count` elements from `first` on if `box` is NULL.
+// Moves a box, or `count` elements from `first` on if `box` is NULL.
 static tsr_status move_bytes(tsr_store *store, int64_t tensor, const tsr_box_index *index,
                              tsr_runs_mode mode, const tsr_range *box, int64_t first, int64_t count,
                              int copy, const void *bytes) {
+  const tsr_stored_tensor *t = &store->tensors[tensor];
+  const bool packed = t->foreign && t->foreign->packed >= 0;
   box_io io = {.store = store,
                .tensor = tensor,
                .index = index,
                .first = first,
                .copy = copy,
-               .runs = {.mode = mode},
+               .bits = tsr_dtype_info_of(t->dtype)->bits,
                .buffer = (char *)(uintptr_t)bytes};
-  return run(&io, box, count);
+  io.runs = (tsr_runs){.mode = mode,
+                       .files = store->files,
+                       .compare = compare_run,
+                       .context = &io,
+                       .packed = packed ? store->packed : NULL,
+                       .item = packed ? t->foreign->packed : 0};
+  tsr_status status = tsr_runs_init(&io.runs);
+  const bool locked = mode == TSR_RUNS_WRITE && io.bits % 8 != 0;
+  if (locked) pthread_mutex_lock(&store->shared_bytes);
+  if (!status) status = box ? do_box(&io, box) : do_boxes(&io, count);
+  if (!status) status = tsr_runs_flush(&io.runs);
+  if (locked) pthread_mutex_unlock(&store->shared_bytes);
+  tsr_runs_deinit(&io.runs);
+  return status;
 }
 
 tsr_status tsr_store_read_raw(tsr_store *store, int64_t tensor, const tsr_box_index *index,

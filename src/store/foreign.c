@@ -11,9 +11,8 @@
 #include "store/store.h"
 #include "tessera/engine/kernels.h"
 
-enum {
-  TRANSPOSE_MEMORY = 1 << 20
-};  // besides the transposed box: its index and the overhead of malloc
+// Besides the transposed box: its index and the overhead of malloc.
+enum { TRANSPOSE_MEMORY = 1 << 20 };
 
 // Copies a box from Fortran order to C order.
 static void transpose(const tsr_shape *box, int bits, const void *stored, void *out) {
