@@ -127,39 +127,39 @@ static tsr_status read_lines(const journal_reader *r, const char *bytes, size_t 
   return NULL;
 }
 
-tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
-  struct stat info;
-  bool there = false;
+static tsr_status read_file(const journal_reader *r, const char *path, size_t *out_end) {
   char *bytes = NULL;
-  size_t length = 0, end = 0;
-  *out_state = (tsr_journal_state){0};
-  TSR_TRY(tsr_io_look(path, &there, &info));
-  if (!there) return NULL;
+  size_t length = 0;
+  *r->state = (tsr_journal_state){0};
   TSR_TRY(tsr_file_read(path, &bytes, &length));
-  tsr_status status = read_lines(&(journal_reader){.state = out_state}, bytes, length, &end);
-  out_state->foreign = !out_state->begun && memchr(bytes, '\n', length);
-  out_state->other =
-      !out_state->begun && strncmp(bytes, HEAD, length < strlen(HEAD) ? length : strlen(HEAD));
+  tsr_status status = read_lines(r, bytes, length, out_end);
+  r->state->foreign = !r->state->begun && memchr(bytes, '\n', length);
+  r->state->other =
+      !r->state->begun && strncmp(bytes, HEAD, length < strlen(HEAD) ? length : strlen(HEAD));
   free(bytes);
   return status;
 }
 
+tsr_status tsr_journal_look(const char *path, tsr_journal_state *out_state) {
+  struct stat info;
+  bool there = false;
+  size_t end = 0;
+  *out_state = (tsr_journal_state){0};
+  TSR_TRY(tsr_io_look(path, &there, &info));
+  return there ? read_file(&(journal_reader){.state = out_state}, path, &end) : NULL;
+}
+
 tsr_status tsr_journal_read(tsr_journal *journal, tsr_hash128 job, tsr_journal_fn *found,
                             void *context, tsr_journal_state *out_state) {
-  char *bytes = NULL;
-  size_t length = 0, end = 0;
+  size_t end = 0;
   TSR_TRY(tsr_journal_look(journal->path, out_state));
   if (out_state->foreign || (out_state->begun && !tsr_hash128_equal(out_state->job, job)))
     return tsr_fail(
         JOURNAL_MISMATCH,
         "%s: it belongs to another job: the source, the plan or the options have changed",
         journal->path);
-  *out_state = (tsr_journal_state){0};
-  TSR_TRY(tsr_file_read(journal->path, &bytes, &length));
   const journal_reader r = {.found = found, .context = context, .state = out_state};
-  tsr_status status = read_lines(&r, bytes, length, &end);
-  free(bytes);
-  if (status) return status;
+  TSR_TRY(read_file(&r, journal->path, &end));
   journal->end = (int64_t)end;
   return tsr_io_reserve(journal->fd, journal->path, journal->end);
 }
