@@ -18,7 +18,6 @@
 #include "base/text_internal.h"
 #include "file/safetensors.h"
 #include "format/format.h"
-#include "job/budget.h"
 #include "job/job_limits.h"
 #include "job/journal.h"
 #include "store/checkpoint.h"

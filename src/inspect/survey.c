@@ -7,7 +7,6 @@
 #include "inspect/inspect_internal.h"
 #include "inspect/verify.h"
 #include "inspect/verify_internal.h"
-#include "job/budget.h"
 #include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"

@@ -8,7 +8,7 @@
 #include "base/hash_internal.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
-#include "job/budget.h"
+#include "job/job_limits.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "view/select.h"

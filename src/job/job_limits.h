@@ -1,11 +1,16 @@
-// Limits of a job: memory, workers, and the receiver of its progress.
+// Limits of a job: memory, workers, and the receiver of its progress; and the memory that its
+// tables take.
 #ifndef TESSERA_JOB_JOB_LIMITS_H
 #define TESSERA_JOB_JOB_LIMITS_H
 
 #include "base/progress_internal.h"
+#include "format/target.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/engine/pool.h"
 #include "tessera/status.h"
+#include "view/view.h"
 
 typedef struct tsr_job_limits {
   int64_t max_memory;  // bytes; 0 = 1 GiB
@@ -51,5 +56,22 @@ TSR_MUST_USE tsr_status tsr_job_workers_start(tsr_job_workers *workers,
                                               const tsr_job_limits *limits, int64_t tables,
                                               int64_t least, const char *job, int64_t bytes);
 void tsr_job_workers_stop(tsr_job_workers *workers);
+
+// ---- memory of tables ----
+
+// Bytes of tables at the peak of a job (measured by tests/memory): of an open checkpoint, of views
+// of it, and of a destination, whose index may not be made yet.
+int64_t tsr_budget_checkpoint(const tsr_checkpoint *checkpoint);
+int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map);
+int64_t tsr_budget_target(const tsr_target *target);
+
+// Lower bounds before they are made: a checkpoint with views of all tensors, and a destination of
+// all tensors, for `ranks` devices if it is cut (0 = it is not).
+int64_t tsr_budget_source_least(const tsr_checkpoint *checkpoint);
+int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
+                                int64_t ranks);
+// `jobs`, or 1 for a checkpoint with compressed members: these are decompressed from the start, and
+// workers that take turns would start over each time.
+int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs);
 
 #endif

@@ -2,7 +2,7 @@
 // transform and a save are one piece of code. Here is the description of a checkpoint.
 #include "job/job_source.h"
 
-#include "job/budget.h"
+#include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "view/select.h"
 

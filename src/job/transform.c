@@ -10,7 +10,6 @@
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "format/format.h"
-#include "job/budget.h"
 #include "job/job_limits.h"
 #include "job/transform_internal.h"
 #include "json/json.h"

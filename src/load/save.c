@@ -7,7 +7,7 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "format/format.h"
-#include "job/budget.h"
+#include "job/job_limits.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"
 #include "plan/plan.h"
