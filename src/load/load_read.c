@@ -6,7 +6,7 @@
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
 #include "element/copy_runs.h"
-#include "load/load_tasks.h"
+#include "load/load.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/kernels.h"

@@ -8,7 +8,6 @@
 #include "element/copy_internal.h"
 #include "layout/layout_internal.h"
 #include "load/load.h"
-#include "load/load_tasks.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"

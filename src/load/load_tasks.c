@@ -1,6 +1,6 @@
 // Windows bound the memory of a worker. Tasks are sorted by their place in the files and joined to
 // jobs that are worth a worker's while.
-#include "load/load_tasks.h"
+#include "load/load.h"
 
 #include <assert.h>
 #include <stdlib.h>
