@@ -5,6 +5,7 @@
 #include "job/transform.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arithmetic.h"
 #include "base/sized.h"
@@ -198,7 +199,7 @@ static void certify(tsr_transform *t) {
   tsr_transform_certificate *c = &t->certificate;
   c->tensors = t->source.views.count;
   c->files = t->target->file_count;
-  c->source_files = t->source.stamps.count;
+  c->source_files = tsr_job_source_files(&t->source);
   for (int64_t i = 0; i < c->tensors; i++) {
     c->bytes_read += t->source.views.items[i]->bytes_read;
     c->least_read += t->source.views.items[i]->least_read;
@@ -224,7 +225,7 @@ static tsr_status check_disk(const tsr_transform *t) {
 static tsr_status hash_job(tsr_transform *t) {
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_json_writer json;
-  tsr_stamps_print(&t->source.stamps, &text);
+  tsr_job_source_print(&t->source, &text);
   tsr_target_describe(t->target, &text);
   tsr_json_writer_init(&json, &text, 0);
   if (t->options.plan) tsr_plan_to_json(t->options.plan, &json);
@@ -302,6 +303,46 @@ tsr_status tsr_transform_of(tsr_job_source *source, const char *path,
   if (!status) status = decide(t);
   return give(t, status, out_transform);
 }
+
+// ---- the report of a finished transform ----
+
+static int by_losses(const void *left, const void *right) {
+  const tsr_cast_loss *a = left, *b = right;
+  if (a->elements != b->elements) return a->elements < b->elements ? 1 : -1;
+  return strcmp(a->tensor, b->tensor);
+}
+
+static tsr_status find_losses(tsr_transform *t) {
+  tsr_transform_report *report = &t->report;
+  for (int64_t i = 0; i < t->source.views.count; i++)
+    report->loss_count += tsr_view_overflows(t->source.views.items[i]) > 0;
+  if (report->loss_count == 0) return NULL;
+  t->losses = malloc(sizeof *t->losses * (size_t)report->loss_count);
+  if (!t->losses)
+    return tsr_fail(NO_MEMORY, "a list of %lld tensors", (long long)report->loss_count);
+  int64_t count = 0;
+  for (int64_t i = 0; i < t->source.views.count; i++) {
+    const int64_t lost = tsr_view_overflows(t->source.views.items[i]);
+    if (lost) t->losses[count++] = (tsr_cast_loss){t->source.views.items[i]->name, lost};
+    report->lost_elements += lost;
+  }
+  qsort(t->losses, (size_t)count, sizeof *t->losses, by_losses);
+  report->losses = t->losses;
+  return NULL;
+}
+
+tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed) {
+  const tsr_source_checked checked = tsr_source_hashes_count(transform->source.hashes);
+  transform->report = (tsr_transform_report){
+      .resumed = resumed, .checked = checked.checked, .unchecked = checked.unchecked};
+  return find_losses(transform);
+}
+
+const tsr_transform_report *tsr_transform_report_of(const tsr_transform *transform) {
+  return &transform->report;
+}
+
+// ---- life ----
 
 void tsr_transform_destroy(tsr_transform *transform) {
   if (!transform) return;

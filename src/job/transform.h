@@ -37,7 +37,7 @@ TSR_MUST_USE tsr_status tsr_transform_of(tsr_job_source *source, const char *pat
                                          const tsr_transform_options *options,
                                          tsr_transform **out_transform);
 
-// After the run (transform_report.c).
+// After the run: overflows of casts, and tensors compared with hashes.
 TSR_MUST_USE tsr_status tsr_transform_make_report(tsr_transform *transform, bool resumed);
 
 // A run of elements of one tensor: whole blocks, except at the end of the tensor.

@@ -325,7 +325,7 @@ tsr_status tsr_transform_state_begin(tsr_transform_state *run) {
 
 tsr_status tsr_transform_state_finish(tsr_transform_state *run) {
   tsr_transform *t = run->t;
-  tsr_status status = tsr_stamps_check(&t->source.stamps);
+  tsr_status status = tsr_job_source_check(&t->source);
   if (status) run->useless = tsr_status_cause(status) == TSR_CAUSE_SOURCE_CHANGED;
   if (status) return status;
   TSR_TRY(tsr_extras_copy(&t->extras, t->work.partial, run->sync));
