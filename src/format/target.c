@@ -19,7 +19,6 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/plan.h"
-#include "tessera/tree.h"
 #include "view/select.h"
 #include "view/tensor_hash.h"
 

@@ -6,14 +6,12 @@
 #include "inspect/elements.h"
 #include "inspect/inspect_internal.h"
 #include "inspect/verify.h"
-#include "inspect/verify_internal.h"
 #include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"
-#include "tessera/tree.h"
 #include "view/tensor_hash.h"
 
 typedef struct survey {

@@ -4,11 +4,9 @@
 
 #include <stdint.h>
 
-#include "tessera/api.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/status.h"
-#include "tessera/tree.h"
 
 const char *tsr_verdict_text(tsr_verdict verdict);  // "the values differ"
 

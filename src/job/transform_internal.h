@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 
-#include "tessera/api.h"
 #include "tessera/checkpoint/transform.h"
 
 // The files that will be written, relative to the destination.

@@ -12,7 +12,6 @@
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "tessera/place.h"
 
 typedef struct writer_choice {
   tsr_save *save;
