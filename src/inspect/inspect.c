@@ -1,5 +1,5 @@
 // A listing comes from the headers alone: tensors are selected, grouped, located in files and
-// sorted. So do the bytes in each file, and on each rank or device.
+// sorted. The bytes in each file, and on each rank or device, come from them too.
 #include "inspect/inspect_internal.h"
 
 #include <assert.h>
@@ -311,9 +311,7 @@ static tsr_status count_stored(const tsr_inspection *listing, bool by_file, tsr_
 
 // What a device holds follows from dtype, shape and spec, which the layers of a model share. Each
 // such kind of tensor is computed once, so 100,000 tensors on as many devices cost no more than the
-// few kinds there are.
-
-// Tensors of one kind have one layout.
+// few kinds there are. Tensors of one kind have one layout.
 typedef struct kind {
   const tsr_tensor *tensor;
   int64_t index;

@@ -129,8 +129,7 @@ typedef struct tsr_load_task {
 
 typedef struct tsr_load_tasks {
   tsr_load_windows *windows;  // owned
-  int64_t window_count;
-  tsr_load_task *items;  // owned
+  tsr_load_task *items;       // owned
   int64_t count, capacity;
   // Job j of a worker is tasks firsts[j] to firsts[j + 1] - 1.
   int64_t *firsts;  // owned

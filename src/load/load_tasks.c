@@ -271,8 +271,7 @@ static tsr_status fill_tasks(tsr_load_tasks *tasks, const tsr_load *load, const 
 
 tsr_status tsr_load_tasks_init(tsr_load_tasks *tasks, const tsr_load *load, const int64_t *tensors,
                                int64_t count) {
-  *tasks = (tsr_load_tasks){.window_count = count};
-  tasks->windows = calloc((size_t)count + 1, sizeof *tasks->windows);
+  *tasks = (tsr_load_tasks){.windows = calloc((size_t)count + 1, sizeof *tasks->windows)};
   tsr_status status = tasks->windows ? fill_tasks(tasks, load, tensors, count)
                                      : tsr_fail(NO_MEMORY, "%lld tensors", (long long)count);
   if (status) tsr_load_tasks_deinit(tasks);

@@ -151,19 +151,11 @@ static void certify(tsr_save *save) {
   c->bytes_free = from->bytes_free;
 }
 
-static tsr_status select_views(tsr_views *views, const tsr_transform_options *how) {
-  tsr_tree *tree = NULL;
-  TSR_TRY(tsr_views_tree(views, &tree));
-  tsr_status status = tsr_views_select(views, tree, &TSR_SELECTION_OF(how));
-  tsr_tree_release(tree);
-  return status;
-}
-
 static tsr_status decide_views(tsr_save *save, const char *path, const tsr_save_options *options,
                                tsr_transform_options *how, tsr_views *views) {
   tsr_plan *own = NULL;
   TSR_TRY(make_views(save, views));
-  TSR_TRY(select_views(views, how));
+  TSR_TRY(tsr_views_select(views, NULL, &TSR_SELECTION_OF(how)));
   if (tsr_format_row(how->format)->needs_plan && !how->plan)
     TSR_TRY(plan_of_arrays(save, views, &own));
   if (own) how->plan = own;

@@ -178,8 +178,10 @@ static tsr_status choose(const tsr_tree *tree, const tsr_selection *selection,
 tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
                             const tsr_selection *selection) {
   chosen_tensors chosen;
+  tsr_tree *made = NULL;
   int64_t kept = 0;
-  tsr_status status = choose(tree, selection, &chosen);
+  if (!tree) TSR_TRY(tsr_views_tree(views, &made));
+  tsr_status status = choose(tree ? tree : made, selection, &chosen);
   for (int64_t i = 0; i < views->count && !status; i++) {
     tsr_view *view = views->items[i];
     views->items[i] = NULL;
@@ -192,6 +194,7 @@ tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
     }
   }
   if (!status) views->count = kept;
+  tsr_tree_release(made);
   deinit_chosen(&chosen);
   return status;
 }

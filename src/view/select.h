@@ -38,7 +38,7 @@ TSR_MUST_USE tsr_status tsr_selection_check(const tsr_selection *selection);
 // Checks the lists alone: ranks may compare them afterwards.
 TSR_MUST_USE tsr_status tsr_selection_check_lists(const tsr_selection *selection);
 // Removes the views that are not included or are excluded, and casts the others. `tree` has their
-// names, types and shapes.
+// names, types and shapes; NULL = it is made here.
 TSR_MUST_USE tsr_status tsr_views_select(tsr_views *views, const tsr_tree *tree,
                                          const tsr_selection *selection);
 // The tensors of a checkpoint that a selection takes. Reads are compared with `hashes`, which
