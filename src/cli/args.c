@@ -164,6 +164,19 @@ static bool is_option(const char *arg) {
 
 // ---- arguments ----
 
+// The usage begins with the positional arguments: "SPEC [SPEC] [options]" takes one or two.
+static bool takes_count(const char *usage, int count) {
+  int least = 0, most = 0;
+  while (*usage && *usage != '-' && strncmp(usage, "[-", 2) != 0 &&
+         strcmp(usage, "[options]") != 0) {
+    least += *usage != '[';
+    most++;
+    usage += strcspn(usage, " ");
+    usage += *usage == ' ';
+  }
+  return count >= least && count <= most;
+}
+
 tsr_status cli_parse(const cli_command *command, int argc, char **argv, const char **positional,
                      cli_args *out_args, bool *out_help) {
   cli_args args = {.command = command, .positional = positional};
@@ -182,7 +195,7 @@ tsr_status cli_parse(const cli_command *command, int argc, char **argv, const ch
                             : parse_short(command, argc, argv, &i, &args));
     }
   }
-  if (args.count < command->min_args || args.count > command->max_args)
+  if (!takes_count(command->usage, args.count))
     return tsr_fail(BAD_ARGUMENT, "%d argument%s given; usage: tessera %s %s", args.count,
                     args.count == 1 ? "" : "s", command->name, command->usage);
   *out_args = args;

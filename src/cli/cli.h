@@ -45,8 +45,7 @@ typedef struct cli_args {
 
 typedef struct cli_command {
   const char *name, *summary;
-  const char *usage;          // after "tessera NAME "
-  int min_args, max_args;     // positional
+  const char *usage;  // after "tessera NAME ": positional arguments first, optional ones in [ ]
   const cli_option *options;  // ends with a row without a name
   const char *description;    // paragraphs; one that begins with a space is shown as it is
   const char *examples;       // one command a line

@@ -240,8 +240,6 @@ const cli_command cli_cmd_calibrate = {
     .name = "calibrate",
     .summary = "measure the cost of messages on this machine, for --topology",
     .usage = "[options]",
-    .min_args = 0,
-    .max_args = 0,
     .options = options,
     .description =
         "A message of n bytes takes about alpha + beta * n seconds. Eight sizes are timed\n"

@@ -101,8 +101,6 @@ const cli_command cli_cmd_check = {
     .name = "check",
     .summary = "find every problem of a plan in one pass",
     .usage = "PLAN|MODEL [--tp N|--mesh MESH ...] [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = check_options,
     .description =
         "Exit code 1 if the plan has errors: unknown or repeated axes, sizes that do not\n"

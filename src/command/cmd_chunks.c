@@ -236,8 +236,6 @@ const cli_command cli_cmd_chunks = {
     .name = "chunks",
     .summary = "show which chunk of a tensor each process holds",
     .usage = "TOPOLOGY --mesh MESH [--shape SHAPE --spec SPEC] [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = options,
     .description =
         "The devices of a process fill a box of the mesh; along each axis it is one of several\n"

@@ -101,8 +101,6 @@ const cli_command cli_cmd_convert = {
     .name = "convert",
     .summary = "convert a plan to another mesh",
     .usage = "PLAN --tp N|--mesh MESH ... [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = options,
     .description =
         "Axes keep their roles by name. Split factors and replication stay as close as the new\n"

@@ -173,8 +173,6 @@ const cli_command cli_cmd_data_layout = {
     .name = "data-layout",
     .summary = "show which rows of a batch each process reads",
     .usage = "TOPOLOGY --partitions N|--submesh X,Y,Z,C [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = options,
     .description =
         "The mesh is t5x's for N partitions, or with --ici and --dcn one over several slices.\n"

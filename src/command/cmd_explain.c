@@ -29,8 +29,6 @@ const cli_command cli_cmd_explain = {
     .name = "explain",
     .summary = "explain why a tensor of a plan has its spec",
     .usage = "PLAN|MODEL TENSOR [--tp N|--mesh MESH ...] [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = explain_options,
     .description =
         "Shows the rules that were tried, the one that matched, and what was corrected. PLAN is\n"

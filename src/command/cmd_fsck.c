@@ -152,8 +152,6 @@ const cli_command cli_cmd_fsck = {
     .name = "fsck",
     .summary = "check a checkpoint on disk and name every fault",
     .usage = "PATH [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = fsck_options,
     .description =
         "Compares index, headers and files, names every fault, and says for each kind of fault\n"

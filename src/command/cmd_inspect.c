@@ -204,8 +204,6 @@ const cli_command cli_cmd_inspect = {
     .name = "inspect",
     .summary = "show the tensors of a checkpoint: types, shapes, cuts, files, values",
     .usage = "PATH [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = inspect_options,
     .description =
         "PATH is a checkpoint of any format: a safetensors file, a Hugging Face folder or its\n"

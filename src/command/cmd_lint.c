@@ -92,8 +92,6 @@ const cli_command cli_cmd_lint = {
     .name = "lint",
     .summary = "find rules that never match, are shadowed, or lose axes",
     .usage = "MODEL [--rules FILE|--preset FAMILY[:AXES]] [--tp N|--mesh MESH ...] [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = lint_options,
     .description = "Exit code 1 if something is reported.\n",
     .examples = "tessera lint Llama-3-8B --rules my.rules --mesh fsdp=8,tp=4\n",

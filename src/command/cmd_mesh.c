@@ -365,8 +365,6 @@ const cli_command cli_cmd_mesh = {
     .name = "mesh",
     .summary = "show a device mesh, or build one that fits a machine",
     .usage = "[MESH] [--topology TOPOLOGY] [options]",
-    .min_args = 0,
-    .max_args = 1,
     .options = options,
     .description =
         "MESH is a list of axes with their sizes, or a .json file from --json.\n\n"

@@ -41,8 +41,6 @@ const cli_command cli_cmd_plan = {
     .name = "plan",
     .summary = "decide how each tensor of a model is cut, and say why",
     .usage = "MODEL --tp N|--mesh MESH ... [--preset|--rules|--logical|--auto|--fit ...] [options]",
-    .min_args = 1,
-    .max_args = 1,
     .options = options,
     .description =
         "MODEL is a checkpoint of any format, as for `tessera inspect` (only headers are read),\n"

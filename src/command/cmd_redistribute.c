@@ -235,8 +235,6 @@ const cli_command cli_cmd_redistribute = {
     .name = "redistribute",
     .summary = "plan, draw and run a change of layout",
     .usage = "--from SPEC --to SPEC --shape SHAPE --mesh MESH [options]",
-    .min_args = 0,
-    .max_args = 0,
     .options = options,
     .description =
         "There are two plans. The direct one copies from device to device and moves only what\n"

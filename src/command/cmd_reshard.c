@@ -18,8 +18,6 @@ const cli_command cli_cmd_reshard = {
     .name = "reshard",
     .summary = "change how a checkpoint is cut",
     .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = reshard_options,
     .description =
         "SRC is a safetensors file, a Hugging Face folder, a folder with files for each rank, a\n"
@@ -47,8 +45,6 @@ const cli_command cli_cmd_shard = {
     .name = "shard",
     .summary = "cut a checkpoint of whole tensors",
     .usage = "SRC DST --tp N|--mesh MESH ... | --plan PLAN [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = shard_options,
     .description =
         "SRC is a safetensors file, a Hugging Face folder, a NumPy archive (.npz), array (.npy)\n"
@@ -75,8 +71,6 @@ const cli_command cli_cmd_gather = {
     .name = "gather",
     .summary = "join the shards of a checkpoint into whole tensors",
     .usage = "SRC DST [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = gather_options,
     .description =
         "DST becomes one file if its name ends in .safetensors, a NumPy archive if it ends in\n"
@@ -98,8 +92,6 @@ const cli_command cli_cmd_split = {
     .name = "split",
     .summary = "write the tensors of a model to files of limited size",
     .usage = "SRC DST --max-file-size SIZE [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = split_options,
     .description =
         "DST becomes a Hugging Face folder with an index. A file exceeds the limit only if a\n"
@@ -116,8 +108,6 @@ const cli_command cli_cmd_merge = {
     .name = "merge",
     .summary = "write all tensors of a model to one file",
     .usage = "SRC DST [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = merge_options,
     .description =
         "DST becomes a file if its name ends in .safetensors, a NumPy archive if it ends in\n"

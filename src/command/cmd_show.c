@@ -300,8 +300,6 @@ const cli_command cli_cmd_show = {
     .name = "show",
     .summary = "show which device holds which piece of a tensor",
     .usage = "SHAPE SPEC --mesh MESH [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = options,
     .description =
         "SPEC is written in any notation: short (data, _, fsdp+tp), JAX (P('data', None)),\n"

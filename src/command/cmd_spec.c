@@ -296,8 +296,6 @@ const cli_command cli_cmd_spec = {
     .name = "spec",
     .summary = "read, normalise, convert, compare and correct specs",
     .usage = "parse|normalise|convert|compare|correct SPEC [SPEC] [options]",
-    .min_args = 2,
-    .max_args = 3,
     .options = options,
     .description =
         "  parse      shows a spec in every notation that can express it\n"

@@ -220,8 +220,6 @@ const cli_command cli_cmd_verify = {
     .name = "verify",
     .summary = "prove that two checkpoints hold the same tensors",
     .usage = "A B [options]",
-    .min_args = 2,
-    .max_args = 2,
     .options = verify_options,
     .description =
         "A and B are checkpoints of any format and layout, as for `tessera inspect`. Tensors\n"
