@@ -28,7 +28,7 @@ struct tsr_progress {
   atomic_bool stopped;
 };
 
-static double now(void) {
+double tsr_now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
@@ -66,7 +66,7 @@ tsr_status tsr_progress_create(const char *job, const char *unit, int64_t total,
   p->fn = fn;
   p->context = context;
   p->reporter = pthread_self();
-  p->began = p->reported = now();
+  p->began = p->reported = tsr_now();
   *out_progress = p;
   return NULL;
 }
@@ -75,7 +75,7 @@ bool tsr_progress_add(tsr_progress *progress, int64_t amount) {
   if (!progress) return true;
   atomic_fetch_add_explicit(&progress->done, amount, memory_order_relaxed);
   if (progress->fn && pthread_equal(pthread_self(), progress->reporter)) {
-    const double at = now();
+    const double at = tsr_now();
     if (at - progress->reported >= progress->interval) report(progress, at, false);
   }
   return !atomic_load_explicit(&progress->stopped, memory_order_relaxed);
@@ -83,7 +83,7 @@ bool tsr_progress_add(tsr_progress *progress, int64_t amount) {
 
 void tsr_progress_finish(tsr_progress *progress) {
   if (!progress) return;
-  report(progress, now(), true);
+  report(progress, tsr_now(), true);
   destroy(progress);
 }
 

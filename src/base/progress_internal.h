@@ -10,6 +10,8 @@
 #include "tessera/checkpoint/progress.h"
 #include "tessera/status.h"
 
+double tsr_now(void);  // seconds by a clock that is never set back
+
 // One owner: the thread that starts the job also finishes it. Others may add.
 typedef struct tsr_progress tsr_progress;
 

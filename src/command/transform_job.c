@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/progress_internal.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
 #include "command/transform_output.h"
@@ -134,12 +134,6 @@ static bool show_progress(void *context, const tsr_progress_report *report) {
   return tsr_progress_bar(context, report) && !interrupted;
 }
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 // The first Ctrl-C stops the job between two windows; a second one ends the process.
 static tsr_status run_interruptibly(tsr_transform *transform, double *out_seconds) {
   struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
@@ -147,9 +141,9 @@ static tsr_status run_interruptibly(tsr_transform *transform, double *out_second
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, &before_int);
   sigaction(SIGTERM, &action, &before_term);
-  const double began = now();
+  const double began = tsr_now();
   tsr_status status = tsr_transform_run(transform);
-  *out_seconds = now() - began;
+  *out_seconds = tsr_now() - began;
   sigaction(SIGINT, &before_int, NULL);
   sigaction(SIGTERM, &before_term, NULL);
   return status;
