@@ -4,7 +4,6 @@
 // agree on the result: all fail, or none.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "array/array.h"
@@ -29,12 +28,6 @@
 #include "tessera/engine/sharding.h"
 
 enum { ROUNDS = 5, COPY_BLOCK = 1 << 20 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 // ---- contents ----
 
@@ -63,63 +56,45 @@ static uint64_t word_at(const contents *c, int64_t index) {
   return (z ^ (z >> 31)) & c->mask;
 }
 
-// Element `index` of the tensor at `place` of a buffer. Sub-byte elements may straddle two bytes.
-static void write_element(const contents *c, unsigned char *data, int64_t place, int64_t index) {
+// Writes element `index` of the tensor at `place` of a buffer, or compares it with what is there.
+// Sub-byte elements may straddle two bytes. False = it differs.
+static bool visit_element(const contents *c, unsigned char *data, int64_t place, int64_t index,
+                          bool write) {
   const uint64_t words[2] = {word_at(c, index), word_at(c, ~index)};
   if (c->bits >= 8) {
     const size_t bytes = (size_t)c->bits / 8;
-    memcpy(data + (size_t)place * bytes, words, bytes);
-    return;
+    if (write) memcpy(data + (size_t)place * bytes, words, bytes);
+    return write || !memcmp(data + (size_t)place * bytes, words, bytes);
   }
   for (int b = 0; b < c->bits; b++) {
     const int64_t bit = place * c->bits + b;
     const unsigned char mask = (unsigned char)(1 << bit % 8);
-    data[bit / 8] = (unsigned char)((data[bit / 8] & ~mask) | (words[0] >> b & 1 ? mask : 0));
-  }
-}
-
-static bool is_element(const contents *c, const unsigned char *data, int64_t place, int64_t index) {
-  const uint64_t words[2] = {word_at(c, index), word_at(c, ~index)};
-  if (c->bits >= 8) {
-    const size_t bytes = (size_t)c->bits / 8;
-    return !memcmp(data + (size_t)place * bytes, words, bytes);
-  }
-  for (int b = 0; b < c->bits; b++) {
-    const int64_t bit = place * c->bits + b;
-    if ((data[bit / 8] >> bit % 8 & 1) != (int)(words[0] >> b & 1)) return false;
+    const unsigned char wanted = words[0] >> b & 1 ? mask : 0;
+    if (write) data[bit / 8] = (unsigned char)((data[bit / 8] & ~mask) | wanted);
+    if ((data[bit / 8] & mask) != wanted) return false;
   }
   return true;
 }
 
 // ---- every element of a shard ----
 
-// Works on `count` elements with consecutive indices, `stride` apart in the buffer. False stops,
-// with the index of the wrong element.
-typedef bool row_fn(const contents *c, unsigned char *data, int64_t place, int64_t stride,
-                    int64_t index, int64_t count, int64_t *out_wrong);
-
-static bool fill_row(const contents *c, unsigned char *data, int64_t place, int64_t stride,
-                     int64_t index, int64_t count, int64_t *out_wrong) {
-  (void)out_wrong;
-  for (int64_t i = 0; i < count; i++) write_element(c, data, place + i * stride, index + i);
-  return true;
-}
-
-static bool check_row(const contents *c, unsigned char *data, int64_t place, int64_t stride,
-                      int64_t index, int64_t count, int64_t *out_wrong) {
+// Visits `count` elements with consecutive indices, `stride` apart in the buffer. False stops, with
+// the index of the element that differs.
+static bool visit_row(const contents *c, unsigned char *data, int64_t place, int64_t stride,
+                      int64_t index, int64_t count, bool write, int64_t *out_wrong) {
   for (int64_t i = 0; i < count; i++)
-    if (!is_element(c, data, place + i * stride, index + i)) {
+    if (!visit_element(c, data, place + i * stride, index + i, write)) {
       *out_wrong = index + i;
       return false;
     }
   return true;
 }
 
-static bool for_piece(const contents *c, const tsr_shape *shape, const tsr_piece *piece,
-                      unsigned char *data, row_fn *row, int64_t *out_wrong) {
+static bool visit_piece(const contents *c, const tsr_shape *shape, const tsr_piece *piece,
+                        unsigned char *data, bool write, int64_t *out_wrong) {
   const int last = shape->rank - 1;
   int64_t strides[TSR_MAX_RANK], at[TSR_MAX_RANK];
-  if (last < 0) return row(c, data, piece->offset, 0, 0, 1, out_wrong);
+  if (last < 0) return visit_row(c, data, piece->offset, 0, 0, 1, write, out_wrong);
   tsr_shape_strides(shape, strides);
   for (int d = 0; d <= last; d++) at[d] = piece->ranges[d].lo;
   for (int d = 0; d >= 0;) {
@@ -128,27 +103,25 @@ static bool for_piece(const contents *c, const tsr_shape *shape, const tsr_piece
       place += (at[i] - piece->ranges[i].lo) * piece->strides[i];
       index += at[i] * strides[i];
     }
-    if (!row(c, data, place, piece->strides[last], index,
-             piece->ranges[last].hi - piece->ranges[last].lo, out_wrong))
+    if (!visit_row(c, data, place, piece->strides[last], index,
+                   piece->ranges[last].hi - piece->ranges[last].lo, write, out_wrong))
       return false;
     for (d = last - 1; d >= 0 && ++at[d] == piece->ranges[d].hi; d--) at[d] = piece->ranges[d].lo;
   }
   return true;
 }
 
-static tsr_status for_shard(const tsr_layout *layout, tsr_dtype dtype, int64_t shard,
-                            unsigned char *data, row_fn *row, int64_t *out_wrong) {
+static tsr_status visit_shard(const tsr_layout *layout, tsr_dtype dtype, int64_t shard,
+                              unsigned char *data, bool write, int64_t *out_wrong) {
   const contents c = contents_of(dtype);
   const tsr_shape shape = tsr_layout_shape(layout);
   tsr_pieces pieces;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   for (tsr_piece piece; *out_wrong < 0 && tsr_pieces_next(&pieces, &piece);)
-    for_piece(&c, &shape, &piece, data, row, out_wrong);
+    visit_piece(&c, &shape, &piece, data, write, out_wrong);
   tsr_pieces_deinit(&pieces);
   return NULL;
 }
-
-// ---- agreement ----
 
 // Collective. All ranks fail if one does.
 static tsr_status agree(tsr_comm *comm, tsr_status status) {
@@ -181,23 +154,7 @@ static tsr_status fill_part(void *context, const tsr_local_shard *part, void *da
   const runner *r = context;
   int64_t wrong = -1;
   memset(data, 0, (size_t)part->bytes);
-  return for_shard(r->change->from, r->change->dtype, part->shard, data, fill_row, &wrong);
-}
-
-// The same layout without partial results; shards keep their numbers.
-static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout) {
-  const tsr_sharding *old = tsr_layout_sharding(layout);
-  tsr_spec_desc desc = *tsr_spec_desc_of(tsr_sharding_spec(old));
-  const tsr_shape shape = tsr_layout_shape(layout);
-  desc.unreduced_count = 0;
-  tsr_spec *spec = NULL;
-  tsr_sharding *sharding = NULL;
-  tsr_status status = tsr_spec_create(&desc, &spec);
-  if (!status) status = tsr_sharding_bind(tsr_sharding_mesh(old), spec, false, &sharding);
-  if (!status) status = tsr_layout_create(sharding, &shape, tsr_layout_policy(layout), out_layout);
-  tsr_sharding_release(sharding);
-  tsr_spec_release(spec);
-  return status;
+  return visit_shard(r->change->from, r->change->dtype, part->shard, data, true, &wrong);
 }
 
 // Makes whole values, then reshards them: of partial results, the first of each group gets the
@@ -205,7 +162,7 @@ static tsr_status without_sums(const tsr_layout *layout, tsr_layout **out_layout
 static tsr_status make_source(runner *r, tsr_array **out_array) {
   tsr_layout *plain = NULL;
   tsr_array *values = NULL;
-  TSR_TRY(without_sums(r->change->from, &plain));
+  TSR_TRY(tsr_layout_reduced(r->change->from, &plain));
   tsr_status status = tsr_array_generate(r->comm, plain, r->change->dtype, fill_part, r, &values);
   status = agree(r->comm, status);
   if (!status) status = tsr_array_reshard(values, r->change->from, NULL, out_array);
@@ -221,10 +178,10 @@ static tsr_status check_part(void *context, int64_t index, int worker) {
   int64_t wrong = -1;
   (void)worker;
   TSR_TRY(tsr_array_local_at(array, index, &part));
-  // Only read: check_row does not write.
+  // Only compared, not written.
   unsigned char *data = (unsigned char *)(uintptr_t)part.data;
-  TSR_TRY(for_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, check_row,
-                    &wrong));
+  TSR_TRY(visit_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, false,
+                      &wrong));
   if (wrong < 0) return NULL;
   return tsr_fail(BROKEN_PLAN, "device %lld: element %lld of the tensor changed",
                   (long long)part.device, (long long)wrong);
@@ -233,7 +190,7 @@ static tsr_status check_part(void *context, int64_t index, int worker) {
 static tsr_status check_elements(runner *r, tsr_array *array) {
   tsr_layout *plain = NULL;
   tsr_array *values = NULL;
-  TSR_TRY(without_sums(tsr_array_layout(array), &plain));
+  TSR_TRY(tsr_layout_reduced(tsr_array_layout(array), &plain));
   tsr_status status = tsr_array_reshard(array, plain, NULL, &values);
   if (!status)
     status = agree(r->comm, tsr_pool_run(tsr_comm_pool(r->comm), tsr_array_local_count(values),
@@ -275,12 +232,12 @@ static tsr_status time_memcpy(runner *r, int64_t bytes, double *out_seconds) {
     block_copy job = {0};
     if (to && bytes) job = (block_copy){tsr_buffer_data(to), tsr_buffer_data(from), bytes};
     status = tsr_comm_barrier(r->comm);
-    const double start = now();
+    const double start = tsr_now();
     if (!status)
       status = tsr_pool_run(tsr_comm_pool(r->comm), (bytes + COPY_BLOCK - 1) / COPY_BLOCK,
                             copy_block, &job);
     if (!status) status = tsr_comm_barrier(r->comm);
-    const double seconds = now() - start;
+    const double seconds = tsr_now() - start;
     if (round == 0 || seconds < *out_seconds) *out_seconds = seconds;
     tsr_progress_add(r->progress, r->step_bytes);
   }
@@ -299,10 +256,10 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
     tsr_array_release(result);
     result = NULL;
     status = tsr_comm_barrier(r->comm);
-    const double start = now();
+    const double start = tsr_now();
     if (!status) status = tsr_array_reshard(source, r->change->to, &options, &result);
     if (!status) status = tsr_comm_barrier(r->comm);
-    const double seconds = now() - start;
+    const double seconds = tsr_now() - start;
     if (round == 0 || seconds < out->seconds) out->seconds = seconds;
     tsr_progress_add(r->progress, r->step_bytes);
   }
@@ -313,8 +270,6 @@ static tsr_status time_way(runner *r, tsr_array *source, tsr_reshard_method meth
   if (!status) status = time_memcpy(r, here, &out->memcpy_seconds);
   return tsr_note(status, method == TSR_RESHARD_DIRECT ? "direct" : "by collectives");
 }
-
-// ---- certificate ----
 
 // Counts the elements that the copies of this rank move, independently of the certificate.
 static tsr_status count_moved(const runner *r, int64_t *out_elements) {
