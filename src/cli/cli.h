@@ -41,6 +41,9 @@ typedef struct cli_args {
     const char *value;
   } given[CLI_MAX_GIVEN];
   int given_count;
+  // What the command answers.
+  tsr_text out;   // printed to stdout if the command succeeds
+  int exit_code;  // EXIT_OK unless the command sets it
 } cli_args;
 
 typedef struct cli_command {
@@ -49,7 +52,7 @@ typedef struct cli_command {
   const cli_option *options;  // ends with a row without a name
   const char *description;    // paragraphs; one that begins with a space is shown as it is
   const char *examples;       // one command a line
-  tsr_status (*run)(const cli_args *args, int *out_exit);
+  tsr_status (*run)(cli_args *args);
   const struct cli_transform_kind *transform;  // of commands that write a checkpoint
 } cli_command;
 

@@ -23,8 +23,7 @@ tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_c
 }
 
 // Launchers end all ranks as soon as one fails, so all ranks wait until the failure is printed.
-tsr_status cli_end_together(const cli_args *args, tsr_comm *comm, tsr_status status,
-                            int *out_exit) {
+tsr_status cli_end_together(cli_args *args, tsr_comm *comm, tsr_status status) {
   const int ranks = tsr_comm_rank_count(comm), rank = tsr_comm_rank(comm);
   if (ranks == 1) return status;
   int mine = status ? EXIT_FAILED + (int)tsr_status_code(status) : EXIT_OK;
@@ -48,6 +47,6 @@ tsr_status cli_end_together(const cli_args *args, tsr_comm *comm, tsr_status sta
   else
     tsr_status_free(status);
   free(codes);
-  *out_exit = code;
+  args->exit_code = code;
   return NULL;
 }

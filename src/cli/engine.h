@@ -9,6 +9,6 @@
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);
 // Collective over `comm`. Ends a command with its status on this rank. A failure of any rank is the
 // exit code of all. It is printed once, by rank 0 if that failed too.
-tsr_status cli_end_together(const cli_args *args, tsr_comm *comm, tsr_status status, int *out_exit);
+tsr_status cli_end_together(cli_args *args, tsr_comm *comm, tsr_status status);
 
 #endif

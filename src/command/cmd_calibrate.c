@@ -214,13 +214,13 @@ static tsr_status calibrate(const cli_args *args, tsr_comm *comm, int64_t most) 
   return status;
 }
 
-static tsr_status run_calibrate(const cli_args *args, int *out_exit) {
+static tsr_status run_calibrate(cli_args *args) {
   int64_t devices = 0, most = 0;
   tsr_comm *comm = NULL;
   TSR_TRY(cli_int(args, "devices", default_devices(args), &devices));
   if (cli_has(args, "most")) TSR_TRY(cli_bytes(args, "most", &most));
   TSR_TRY(cli_open_comm(args, devices, &comm));
-  tsr_status status = cli_end_together(args, comm, calibrate(args, comm, most), out_exit);
+  tsr_status status = cli_end_together(args, comm, calibrate(args, comm, most));
   tsr_comm_release(comm);
   return status;
 }

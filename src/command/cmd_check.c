@@ -65,22 +65,20 @@ static tsr_status find_all(const cli_args *args, const tsr_plan *plan, tsr_findi
   return status;
 }
 
-static tsr_status run_check(const cli_args *args, int *out_exit) {
+static tsr_status run_check(cli_args *args) {
   tsr_plan *plan = NULL;
   tsr_findings findings = {0};
-  tsr_text text = TSR_TEXT_EMPTY;
   TSR_TRY(cli_plan_of(args, args->positional[0], &plan));
   tsr_status status = find_all(args, plan, &findings);
   if (!status && cli_has(args, "json")) {
-    write_findings(&findings, plan, &text);
+    write_findings(&findings, plan, &args->out);
   } else if (!status) {
-    tsr_findings_print(&findings, plan, &text);
-    tsr_text_addf(&text, "%lld errors, %lld warnings\n", (long long)findings.errors,
+    tsr_findings_print(&findings, plan, &args->out);
+    tsr_text_addf(&args->out, "%lld errors, %lld warnings\n", (long long)findings.errors,
                   (long long)findings.warnings);
   }
-  status = cli_finish(status, &text, NULL);
   if (findings.errors || (findings.warnings && cli_has(args, "warn-as-error")))
-    *out_exit = EXIT_CHECK_FAILED;
+    args->exit_code = EXIT_CHECK_FAILED;
   tsr_findings_deinit(&findings);
   tsr_plan_release(plan);
   return status;

@@ -192,21 +192,18 @@ static tsr_status print_json(const chunks_query *query, tsr_text *out) {
 
 // ---- the command ----
 
-static tsr_status run_query(const cli_args *args, const tsr_chunker *chunker) {
+static tsr_status run_query(cli_args *args, const tsr_chunker *chunker) {
   chunks_query query = {.chunker = chunker, .mesh = tsr_chunker_mesh(chunker)};
-  tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = choose_processes(args, &query);
   if (!status) status = read_tensor(args, &query);
   if (!status)
-    status = cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
-  if (!status) status = cli_output(&text, NULL);
+    status =
+        cli_has(args, "json") ? print_json(&query, &args->out) : print_table(&query, &args->out);
   tsr_spec_release(query.spec);
-  tsr_text_deinit(&text);
   return status;
 }
 
-static tsr_status run_chunks(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_chunks(cli_args *args) {
   tsr_mesh *mesh = NULL;
   tsr_chunker *chunker = NULL;
   tsr_status status = open_mesh(args, &mesh);

@@ -69,8 +69,7 @@ static tsr_status warn_of_heads(const cli_args *args, const tsr_plan *before,
   return status;
 }
 
-static tsr_status run_convert(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_convert(cli_args *args) {
   const char *strategy =
       cli_has(args, "strategy") ? cli_value(args, "strategy") : "preserve_balance";
   tsr_mesh *mesh = NULL;

@@ -132,18 +132,14 @@ static tsr_status print_json(const data_layout_query *query, tsr_text *out) {
 
 // ---- the command ----
 
-static tsr_status run_query(const cli_args *args, const tsr_partitioner *partitioner,
+static tsr_status run_query(cli_args *args, const tsr_partitioner *partitioner,
                             const tsr_chunker *chunker) {
   data_layout_query query = {.partitioner = partitioner, .chunker = chunker};
   TSR_TRY(read_query(args, &query));
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status =
-      cli_has(args, "json") ? print_json(&query, &text) : print_table(&query, &text);
-  return cli_finish(status, &text, NULL);
+  return cli_has(args, "json") ? print_json(&query, &args->out) : print_table(&query, &args->out);
 }
 
-static tsr_status run_data_layout(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_data_layout(cli_args *args) {
   tsr_topology *topology = NULL;
   tsr_partitioner *partitioner = NULL;
   tsr_chunker *chunker = NULL;

@@ -43,19 +43,17 @@ static void write_diff(const tsr_plan *before, const tsr_plan *after, const tsr_
   tsr_json_end_document(&w);
 }
 
-static tsr_status run_diff(const cli_args *args, int *out_exit) {
+static tsr_status run_diff(cli_args *args) {
   tsr_plan *before = NULL, *after = NULL;
   tsr_plan_diff diff = TSR_PLAN_DIFF;
-  tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_open_plan(args->positional[0], &before);
   if (!status) status = cli_open_plan(args->positional[1], &after);
   if (!status) status = tsr_plan_diff_create(before, after, &diff);
   if (!status && cli_has(args, "json"))
-    write_diff(before, after, &diff, &text);
+    write_diff(before, after, &diff, &args->out);
   else if (!status)
-    tsr_plan_diff_print(&diff, before, after, &text);
-  status = cli_finish(status, &text, NULL);
-  if (diff.count) *out_exit = EXIT_CHECK_FAILED;
+    tsr_plan_diff_print(&diff, before, after, &args->out);
+  if (diff.count) args->exit_code = EXIT_CHECK_FAILED;
   tsr_plan_diff_deinit(&diff);
   tsr_plan_release(before);
   tsr_plan_release(after);

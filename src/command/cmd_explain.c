@@ -4,21 +4,18 @@
 #include "command/command.h"
 #include "plan/tree_internal.h"
 
-static tsr_status run_explain(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_explain(cli_args *args) {
   tsr_plan *plan = NULL;
   TSR_TRY(cli_plan_of(args, args->positional[0], &plan));
   const tsr_tree *tree = tsr_plan_tree(plan);
   const int64_t row = tsr_tree_find(tree, args->positional[1]);
-  tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   if (row < 0) {
     const char *near = tsr_tree_nearest(tree, args->positional[1]);
     status = tsr_fail(NOT_FOUND, "tensor \"%s\" is not in the plan%s%s%s", args->positional[1],
                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
-  if (!status) status = tsr_plan_explain(plan, row, &text);
-  status = cli_finish(status, &text, NULL);
+  if (!status) status = tsr_plan_explain(plan, row, &args->out);
   tsr_plan_release(plan);
   return status;
 }

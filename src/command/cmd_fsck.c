@@ -111,16 +111,7 @@ static bool is_sound(const tsr_fsck *fsck) {
   return true;
 }
 
-static tsr_status print_all(const cli_args *args, const tsr_fsck *fsck) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  if (cli_has(args, "json"))
-    write_report(fsck, &text);
-  else
-    print_report(fsck, &text);
-  return cli_finish(NULL, &text, NULL);
-}
-
-static tsr_status run_fsck(const cli_args *args, int *out_exit) {
+static tsr_status run_fsck(cli_args *args) {
   tsr_fsck_options options = {.size = sizeof options,
                               .deep = cli_has(args, "deep"),
                               .repair = cli_has(args, "repair"),
@@ -132,8 +123,10 @@ static tsr_status run_fsck(const cli_args *args, int *out_exit) {
   if (cli_has(args, "from")) TSR_TRY(cli_open_plan(cli_value(args, "from"), &plan));
   options.plan = plan;
   tsr_status status = tsr_fsck_run(args->positional[0], &options, &fsck);
-  if (!status) status = print_all(args, fsck);
-  if (!status && !is_sound(fsck)) *out_exit = EXIT_CHECK_FAILED;
+  if (!status) {
+    (cli_has(args, "json") ? write_report : print_report)(fsck, &args->out);
+    if (!is_sound(fsck)) args->exit_code = EXIT_CHECK_FAILED;
+  }
   tsr_fsck_destroy(fsck);
   tsr_plan_release(plan);
   return status;

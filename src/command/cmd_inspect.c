@@ -150,20 +150,18 @@ static bool all_agree(const tsr_inspect_report *job) {
 
 // ---- the command ----
 
-static tsr_status inspect(const cli_args *args, tsr_inspect_report *job) {
+static tsr_status inspect(cli_args *args, tsr_inspect_report *job) {
   TSR_TRY(check_options(args));
   TSR_TRY(cli_open_checkpoint(args, job->path, "from", &job->checkpoint));
   TSR_TRY(find_tensor(args, job));
   TSR_TRY(read_slice(args, job));
   if (job->tensor < 0) TSR_TRY(list(args, job));
   TSR_TRY(survey(args, job));
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = cli_has(args, "json") ? tsr_inspect_report_to_json(job, &text)
-                                            : tsr_inspect_report_print(job, &text);
-  return cli_finish(status, &text, NULL);
+  return cli_has(args, "json") ? tsr_inspect_report_to_json(job, &args->out)
+                               : tsr_inspect_report_print(job, &args->out);
 }
 
-static tsr_status run_inspect(const cli_args *args, int *out_exit) {
+static tsr_status run_inspect(cli_args *args) {
   tsr_inspect_report job = {.path = args->positional[0],
                             .grouped = cli_has(args, "group"),
                             .full = cli_has(args, "full"),
@@ -172,7 +170,7 @@ static tsr_status run_inspect(const cli_args *args, int *out_exit) {
                             .tensor = -1};
   read_share(args, &job);
   tsr_status status = inspect(args, &job);
-  if (!status && !all_agree(&job)) *out_exit = EXIT_CHECK_FAILED;
+  if (!status && !all_agree(&job)) args->exit_code = EXIT_CHECK_FAILED;
   free(job.survey);
   free(job.shares);
   tsr_inspection_destroy(job.listing);

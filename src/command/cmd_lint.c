@@ -42,8 +42,7 @@ static void write_lints(const tsr_lints *lints, const tsr_rules *rules, const ts
   tsr_text_add_char(out, '\n');
 }
 
-static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tree *tree,
-                       tsr_text *text, int *out_exit) {
+static tsr_status lint(cli_args *args, const tsr_mesh *mesh, const tsr_tree *tree) {
   tsr_rules *rules = NULL;
   tsr_lints lints = {0};
   uint64_t unused = UINT64_MAX;
@@ -58,23 +57,21 @@ static tsr_status lint(const cli_args *args, const tsr_mesh *mesh, const tsr_tre
   tsr_status status = cli_check_facts(args, unused);
   if (!status) status = tsr_rules_lint(rules, tree, mesh, &lints);
   if (!status && cli_has(args, "json"))
-    write_lints(&lints, rules, tree, text);
+    write_lints(&lints, rules, tree, &args->out);
   else if (!status)
-    tsr_lints_print(&lints, rules, tree, text);
-  if (lints.count) *out_exit = EXIT_CHECK_FAILED;
+    tsr_lints_print(&lints, rules, tree, &args->out);
+  if (lints.count) args->exit_code = EXIT_CHECK_FAILED;
   tsr_lints_deinit(&lints);
   tsr_rules_release(rules);
   return status;
 }
 
-static tsr_status run_lint(const cli_args *args, int *out_exit) {
+static tsr_status run_lint(cli_args *args) {
   tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
-  tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = cli_has_mesh(args) ? cli_open_mesh(args, &mesh) : NULL;
   if (!status) status = cli_open_tree(args->positional[0], &tree);
-  if (!status) status = lint(args, mesh, tree, &text, out_exit);
-  status = cli_finish(status, &text, NULL);
+  if (!status) status = lint(args, mesh, tree);
   tsr_tree_release(tree);
   tsr_mesh_release(mesh);
   return status;

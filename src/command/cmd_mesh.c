@@ -324,8 +324,7 @@ static tsr_status show_mesh(const cli_args *args, const tsr_mesh *mesh) {
   return status;
 }
 
-static tsr_status run_mesh(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_mesh(cli_args *args) {
   tsr_topology *topology = NULL;
   tsr_mesh *mesh = NULL;
   tsr_status status = NULL;

@@ -18,8 +18,7 @@ static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {
                                                                       : cli_plan_output(args, plan);
 }
 
-static tsr_status run_plan(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_plan(cli_args *args) {
   tsr_plan *plan = NULL;
   tsr_status status = cli_plan_model(args, args->positional[0], &plan);
   if (!status) status = show_plan(args, plan);

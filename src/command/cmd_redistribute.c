@@ -170,15 +170,14 @@ static int64_t device_bound(const tsr_layout *layout) {
 }
 
 // All ranks have the same plans and fail alike, so rank 0 prints.
-static tsr_status run_and_print(const cli_args *args, const tsr_redistribution *change,
-                                int *out_exit) {
+static tsr_status run_and_print(cli_args *args, const tsr_redistribution *change) {
   const int64_t a = device_bound(change->from), b = device_bound(change->to);
   tsr_comm *comm = NULL;
   tsr_redistribution_run run;
   TSR_TRY(cli_open_comm(args, a > b ? a : b, &comm));
   tsr_status status = cli_run_redistribution(change, comm, &run);
   if (!status && tsr_comm_rank(comm) == 0) status = print_plans(args, change, &run);
-  status = cli_end_together(args, comm, status, out_exit);
+  status = cli_end_together(args, comm, status);
   tsr_comm_release(comm);
   return status;
 }
@@ -197,14 +196,13 @@ static tsr_status check_options(const cli_args *args) {
   return NULL;
 }
 
-static tsr_status run_redistribute(const cli_args *args, int *out_exit) {
+static tsr_status run_redistribute(cli_args *args) {
   tsr_redistribution change = {.certificate = TSR_CERTIFICATE, .relabelling = TSR_RELABELLING};
   tsr_status status = check_options(args);
   if (!status) status = read_change(args, &change);
   if (!status) status = find_ways(args, &change);
   if (!status)
-    status = cli_has(args, "run") ? run_and_print(args, &change, out_exit)
-                                  : print_plans(args, &change, NULL);
+    status = cli_has(args, "run") ? run_and_print(args, &change) : print_plans(args, &change, NULL);
   tsr_redistribution_deinit(&change);
   return status;
 }

@@ -252,7 +252,7 @@ static tsr_status check_output(const cli_args *args, const tsr_layout *layout) {
   return NULL;
 }
 
-static tsr_status show(const cli_args *args, const tsr_layout *layout) {
+static tsr_status show(cli_args *args, const tsr_layout *layout) {
   int64_t only = -1;
   TSR_TRY(check_output(args, layout));
   TSR_TRY(find_device(args, layout, &only));
@@ -262,14 +262,11 @@ static tsr_status show(const cli_args *args, const tsr_layout *layout) {
   fputs(tsr_text_string(&dropped), stderr);
   tsr_text_deinit(&dropped);
   if (!cli_has(args, "json") && only < 0) return print_picture(args, layout);
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = cli_has(args, "json") ? print_json(layout, only, &text)
-                                            : print_table(layout, only, only + 1, false, &text);
-  return cli_finish(status, &text, NULL);
+  return cli_has(args, "json") ? print_json(layout, only, &args->out)
+                               : print_table(layout, only, only + 1, false, &args->out);
 }
 
-static tsr_status run_show(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_show(cli_args *args) {
   tsr_layout *layout = NULL;
   TSR_TRY(open_layout(args, &layout));
   tsr_status status = show(args, layout);

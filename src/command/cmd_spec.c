@@ -94,8 +94,8 @@ static void add_notation(const char *name, const tsr_sharding *sharding, const t
   tsr_text_deinit(&value);
 }
 
-static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *out, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_parse(cli_args *args, const setting *s) {
+  tsr_text *out = &args->out;
   tsr_spec *spec = NULL;
   tsr_sharding *sharding = NULL;
   TSR_TRY(read_spec(args, 1, s, &spec));
@@ -117,9 +117,8 @@ static tsr_status run_parse(const cli_args *args, const setting *s, tsr_text *ou
 
 // ---- normalise, convert ----
 
-static tsr_status run_normalise(const cli_args *args, const setting *s, tsr_text *out,
-                                int *out_exit) {
-  (void)out_exit;
+static tsr_status run_normalise(cli_args *args, const setting *s) {
+  tsr_text *out = &args->out;
   tsr_sharding *sharding = NULL, *normal = NULL;
   TSR_TRY(bind_spec(args, 1, s, &sharding));
   tsr_status status = tsr_sharding_normalise(sharding, &normal);
@@ -131,9 +130,8 @@ static tsr_status run_normalise(const cli_args *args, const setting *s, tsr_text
   return status;
 }
 
-static tsr_status run_convert(const cli_args *args, const setting *s, tsr_text *out,
-                              int *out_exit) {
-  (void)out_exit;
+static tsr_status run_convert(cli_args *args, const setting *s) {
+  tsr_text *out = &args->out;
   const char *to = NULL;
   TSR_TRY(cli_required(args, "to", &to));
   tsr_sharding *sharding = NULL;
@@ -169,8 +167,8 @@ static void report_comparison(const cli_args *args, bool equal, bool equivalent,
     tsr_text_addf(out, "different%s\n", one_shape ? " for this shape" : "");
 }
 
-static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *out,
-                              int *out_exit) {
+static tsr_status run_compare(cli_args *args, const setting *s) {
+  tsr_text *out = &args->out;
   if (args->count < 3) return tsr_fail(BAD_ARGUMENT, "compare wants two specs");
   setting other = *s;
   other.mesh = NULL;
@@ -193,7 +191,7 @@ static tsr_status run_compare(const cli_args *args, const setting *s, tsr_text *
     status = tsr_sharding_equivalent(a, b, rank, &same);
   if (!status) {
     report_comparison(args, equal, equal || same, s->has_shape, out);
-    *out_exit = equal || same ? EXIT_OK : EXIT_CHECK_FAILED;
+    args->exit_code = equal || same ? EXIT_OK : EXIT_CHECK_FAILED;
   }
   tsr_sharding_release(a);
   tsr_sharding_release(b);
@@ -221,9 +219,8 @@ static void write_changes(const tsr_spec *corrected, const tsr_changes *changes,
   tsr_json_end_document(&writer);
 }
 
-static tsr_status run_correct(const cli_args *args, const setting *s, tsr_text *out,
-                              int *out_exit) {
-  (void)out_exit;
+static tsr_status run_correct(cli_args *args, const setting *s) {
+  tsr_text *out = &args->out;
   const char *unused = NULL;
   TSR_TRY(cli_required(args, "shape", &unused));
   TSR_TRY(need_mesh(args, s));
@@ -251,10 +248,10 @@ static tsr_status run_correct(const cli_args *args, const setting *s, tsr_text *
   return status;
 }
 
-static tsr_status run_spec(const cli_args *args, int *out_exit) {
+static tsr_status run_spec(cli_args *args) {
   static const struct {
     const char *name;
-    tsr_status (*run)(const cli_args *, const setting *, tsr_text *, int *);
+    tsr_status (*run)(cli_args *, const setting *);
   } actions[] = {{"parse", run_parse},         {"normalise", run_normalise},
                  {"normalize", run_normalise}, {"convert", run_convert},
                  {"compare", run_compare},     {"correct", run_correct}};
@@ -263,11 +260,8 @@ static tsr_status run_spec(const cli_args *args, int *out_exit) {
     if (args->count > 2 && actions[i].run != run_compare)
       return tsr_fail(BAD_ARGUMENT, "%s wants one spec: quote it", actions[i].name);
     setting s;
-    tsr_text text = TSR_TEXT_EMPTY;
     tsr_status status = read_setting(args, &s);
-    if (!status) status = actions[i].run(args, &s, &text, out_exit);
-    if (!status) status = cli_output(&text, NULL);
-    tsr_text_deinit(&text);
+    if (!status) status = actions[i].run(args, &s);
     tsr_mesh_release(s.mesh);
     return status;
   }

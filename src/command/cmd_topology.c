@@ -17,23 +17,19 @@ static tsr_status print_costs(const tsr_topology *topology, tsr_text *out) {
   return NULL;
 }
 
-static tsr_status run_topology(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_topology(cli_args *args) {
   tsr_topology *topology = NULL;
   TSR_TRY(tsr_topology_open(args->count ? args->positional[0] : "machine", &topology));
-  tsr_text text = TSR_TEXT_EMPTY;
   tsr_status status = tsr_topology_check(topology);
   if (!status && cli_has(args, "json")) {
     tsr_json_writer writer;
-    tsr_json_writer_init(&writer, &text, 2);
+    tsr_json_writer_init(&writer, &args->out, 2);
     tsr_topology_to_json(topology, &writer);
-    tsr_text_add_char(&text, '\n');
+    tsr_text_add_char(&args->out, '\n');
   } else if (!status) {
-    tsr_topology_print(topology, &text);
-    if (cli_has(args, "links")) status = print_costs(topology, &text);
+    tsr_topology_print(topology, &args->out);
+    if (cli_has(args, "links")) status = print_costs(topology, &args->out);
   }
-  if (!status) status = cli_output(&text, NULL);
-  tsr_text_deinit(&text);
   tsr_topology_release(topology);
   return status;
 }

@@ -155,14 +155,12 @@ static void write_data(const tsr_verification *result, int64_t mapped, bool quie
 
 // ---- the command ----
 
-static tsr_status print_result(const cli_args *args, const tsr_verification *result,
-                               int64_t mapped) {
-  tsr_text text = TSR_TEXT_EMPTY;
+static void print_result(cli_args *args, const tsr_verification *result, int64_t mapped) {
   if (cli_has(args, "json"))
-    write_data(result, mapped, cli_has(args, "quiet"), &text);
+    write_data(result, mapped, cli_has(args, "quiet"), &args->out);
   else
-    print_text(result, cli_has(args, "quiet"), &text);
-  return cli_finish(NULL, &text, NULL);
+    print_text(result, cli_has(args, "quiet"), &args->out);
+  if (!tsr_verification_equal(result)) args->exit_code = EXIT_CHECK_FAILED;
 }
 
 static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
@@ -176,7 +174,7 @@ static tsr_status open_map(const cli_args *args, const tsr_checkpoint *first,
   return cli_open_map_of_either(args, args->positional, trees, out_which, out_map);
 }
 
-static tsr_status run_verify(const cli_args *args, int *out_exit) {
+static tsr_status run_verify(cli_args *args) {
   tsr_verify_options options = {.size = sizeof options};
   tsr_checkpoint *first = NULL, *second = NULL;
   tsr_verification *result = NULL;
@@ -187,8 +185,7 @@ static tsr_status run_verify(const cli_args *args, int *out_exit) {
   if (!status) status = open_map(args, first, second, &options.mapped, &map);
   options.map = map;
   if (!status) status = tsr_checkpoint_verify(first, second, &options, &result);
-  if (!status) status = print_result(args, result, map ? options.mapped : -1);
-  if (!status && !tsr_verification_equal(result)) *out_exit = EXIT_CHECK_FAILED;
+  if (!status) print_result(args, result, map ? options.mapped : -1);
   tsr_verification_destroy(result);
   tsr_mapping_release(map);
   tsr_checkpoint_release(first);

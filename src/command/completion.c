@@ -120,17 +120,15 @@ static void fish(tsr_text *out) {
   }
 }
 
-static tsr_status run_completion(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+static tsr_status run_completion(cli_args *args) {
   static const struct {
     const char *shell;
     void (*print)(tsr_text *out);
   } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
     if (strcmp(shells[i].shell, args->positional[0]) != 0) continue;
-    tsr_text text = TSR_TEXT_EMPTY;
-    shells[i].print(&text);
-    return cli_finish(NULL, &text, NULL);
+    shells[i].print(&args->out);
+    return NULL;
   }
   return tsr_fail(BAD_ARGUMENT, "shell \"%s\" is unknown, wanted bash, zsh or fish",
                   args->positional[0]);

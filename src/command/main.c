@@ -55,18 +55,14 @@ static int run(const cli_command *command, int argc, char **argv) {
   cli_args args = {.command = command};
   if (!positional) return cli_report(&args, tsr_fail(NO_MEMORY, "arguments"));
   bool help = false;
-  int exit_code = EXIT_OK;
   tsr_status status = cli_parse(command, argc, argv, positional, &args, &help);
-  if (status) {
-    exit_code = cli_report(&args, status);
-  } else if (help) {
+  if (!status && help)
     cli_print_help(command, stdout);
-  } else {
-    status = command->run(&args, &exit_code);
-    if (status) exit_code = cli_report(&args, status);
-  }
+  else if (!status)
+    status = cli_finish(command->run(&args), &args.out, NULL);
+  if (status) args.exit_code = cli_report(&args, status);
   free(positional);
-  return exit_code;
+  return args.exit_code;
 }
 
 static int run_named(int argc, char **argv) {

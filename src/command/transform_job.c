@@ -19,7 +19,7 @@
 #include "tessera/checkpoint/transform.h"
 
 typedef struct transform_job {
-  const cli_args *args;
+  cli_args *args;
   const char *from, *to;
   tsr_checkpoint *source;
   tsr_plan *plan;
@@ -159,14 +159,16 @@ static tsr_status run(transform_job *j) {
   j->options.progress = show_progress;
   j->options.progress_context = stderr;
   TSR_TRY(tsr_transform_create(j->source, j->to, &j->options, &j->transform));
-  if (cli_has(j->args, "dry-run")) return cli_print_certificate(j->args, &j->options, j->transform);
   double seconds = 0;
+  if (cli_has(j->args, "dry-run")) {
+    cli_print_certificate(j->args, &j->options, j->transform);
+    return NULL;
+  }
   TSR_TRY(run_interruptibly(j->transform, &seconds));
   return cli_report_transform(j->args, &j->options, j->transform, seconds);
 }
 
-tsr_status cli_run_transform(const cli_args *args, int *out_exit) {
-  (void)out_exit;
+tsr_status cli_run_transform(cli_args *args) {
   transform_job j = {
       .args = args, .from = args->positional[0], .to = args->positional[1], .unused = UINT64_MAX};
   tsr_status status = run(&j);

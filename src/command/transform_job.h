@@ -15,7 +15,7 @@ typedef struct cli_transform_kind {
 } cli_transform_kind;
 
 // Runs such a command: reads the first argument and writes the second.
-tsr_status cli_run_transform(const cli_args *args, int *out_exit);
+tsr_status cli_run_transform(cli_args *args);
 
 // Sets the format of the destination and, if the command cuts, its plan, which the caller owns.
 // Warns of tensors that are cut less than wanted. Clears the bits of `*inout_unused` as

@@ -106,11 +106,11 @@ static const tsr_json_field certificate_fields[] =
                     least_read, bytes_written, least_written, extra_bytes, table_memory);
 
 // `seconds` is what the job took; negative = it did not run.
-static void write_json(const cli_args *args, const tsr_transform_options *options,
-                       const tsr_transform *transform, double seconds, tsr_text *out) {
+static void write_json(cli_args *args, const tsr_transform_options *options,
+                       const tsr_transform *transform, double seconds) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(transform);
   tsr_json_writer json;
-  tsr_json_begin_document(&json, out);
+  tsr_json_begin_document(&json, &args->out);
   tsr_json_add_string(&json, "source", args->positional[0]);
   tsr_json_add_string(&json, "destination", args->positional[1]);
   tsr_json_add_string(&json, "format", tsr_checkpoint_format_name(options->format));
@@ -126,14 +126,12 @@ static void write_json(const cli_args *args, const tsr_transform_options *option
   tsr_json_end_document(&json);
 }
 
-tsr_status cli_print_certificate(const cli_args *args, const tsr_transform_options *options,
-                                 const tsr_transform *transform) {
-  tsr_text text = TSR_TEXT_EMPTY;
+void cli_print_certificate(cli_args *args, const tsr_transform_options *options,
+                           const tsr_transform *transform) {
   if (cli_has(args, "json"))
-    write_json(args, options, transform, -1, &text);
+    write_json(args, options, transform, -1);
   else
-    print_text(args, options, transform, &text);
-  return cli_finish(NULL, &text, NULL);
+    print_text(args, options, transform, &args->out);
 }
 
 // ---- the end of a job ----
@@ -204,14 +202,12 @@ static void warn_of_config(const char *folder, tsr_dtype cast) {
   tsr_json_destroy(doc);
 }
 
-tsr_status cli_report_transform(const cli_args *args, const tsr_transform_options *options,
+tsr_status cli_report_transform(cli_args *args, const tsr_transform_options *options,
                                 const tsr_transform *transform, double seconds) {
   const char *from = args->positional[0], *to = args->positional[1];
-  tsr_text text = TSR_TEXT_EMPTY;
   summarise(transform, to, seconds);
   TSR_TRY(warn_of_losses(tsr_transform_report_of(transform), from, to));
   if (options->dtype && !options->no_extras) warn_of_config(to, options->dtype);
-  if (!cli_has(args, "json")) return NULL;
-  write_json(args, options, transform, seconds, &text);
-  return cli_finish(NULL, &text, NULL);
+  if (cli_has(args, "json")) write_json(args, options, transform, seconds);
+  return NULL;
 }
