@@ -26,10 +26,18 @@ void tsr_text_add_plain(tsr_text *out, const char *text) {
   if (out->length > start) tsr_make_plain_line(out->data + start, out->length - start);
 }
 
-void tsr_table_add(tsr_table *table, const char *cell) {
-  tsr_text_add_plain(&table->text, cell);
-  tsr_text_add_char(&table->text, '\0');
+void tsr_table_end_cell(tsr_table *table) {
+  tsr_text *text = &table->text;
+  if (text->length > table->begun)
+    tsr_make_plain_line(text->data + table->begun, text->length - table->begun);
+  tsr_text_add_char(text, '\0');
+  table->begun = text->length;
   table->cells++;
+}
+
+void tsr_table_add(tsr_table *table, const char *cell) {
+  tsr_text_add(&table->text, cell);
+  tsr_table_end_cell(table);
 }
 
 void tsr_table_addf(tsr_table *table, const char *format, ...) {

@@ -19,6 +19,7 @@ typedef struct tsr_table {
   int column_count;
   tsr_table_column columns[TSR_TABLE_MAX_COLUMNS];
   tsr_text text;  // all cells, each ended by '\0'
+  size_t begun;   // where the cell that is being written begins
   int64_t cells;
 } tsr_table;
 
@@ -29,7 +30,9 @@ void tsr_text_add_plain(tsr_text *out, const char *text);
 
 void tsr_table_init(tsr_table *table);
 void tsr_table_add_column(tsr_table *table, tsr_table_column column);
-void tsr_table_add(tsr_table *table, const char *cell);  // control characters replaced
+// Ends a cell that was written to `table->text`, control characters replaced.
+void tsr_table_end_cell(tsr_table *table);
+void tsr_table_add(tsr_table *table, const char *cell);
 TSR_PRINTF(2, 3) void tsr_table_addf(tsr_table *table, const char *format, ...);
 void tsr_table_print(const tsr_table *table, tsr_text *out);
 void tsr_table_deinit(tsr_table *table);

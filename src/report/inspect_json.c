@@ -17,7 +17,6 @@
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
-#include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
 // ---- the checkpoint ----

@@ -16,7 +16,6 @@
 #include "tessera/checkpoint/metadata.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/verify.h"
-#include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
 
 // Shards, and pieces of a shard, that are printed without --full.
@@ -25,10 +24,8 @@ enum { MOST_SHARDS = 64, MOST_PIECES = 4 };
 static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
 
 static void add_shape(tsr_table *table, const tsr_shape *shape) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_shape_print(shape, &text);
-  tsr_table_add(table, tsr_text_string(&text));
-  tsr_text_deinit(&text);
+  tsr_shape_print(shape, &table->text);
+  tsr_table_end_cell(table);
 }
 
 // ---- heading and totals ----
@@ -94,11 +91,10 @@ static void add_stats(tsr_table *table, const tsr_tensor_stats *stats) {
 
 static void add_hash(const tsr_inspect_report *job, tsr_table *table, int64_t tensor,
                      const tsr_survey_row *row) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_hash128_print(row->hash, &text);
-  if (tsr_inspect_report_disagrees(job, tensor, row)) tsr_text_add(&text, " differs from stored");
-  tsr_table_add(table, tsr_text_string(&text));
-  tsr_text_deinit(&text);
+  tsr_hash128_print(row->hash, &table->text);
+  if (tsr_inspect_report_disagrees(job, tensor, row))
+    tsr_text_add(&table->text, " differs from stored");
+  tsr_table_end_cell(table);
 }
 
 static void add_columns(const tsr_inspect_report *job, tsr_table *table) {
@@ -123,30 +119,18 @@ static void add_file(const tsr_inspect_report *job, const tsr_inspect_row *row, 
     tsr_table_addf(table, "%d files", row->files);
 }
 
-static void add_name(const tsr_inspect_row *row, tsr_text *scratch, tsr_table *table) {
-  if (row->count == 1) {
-    tsr_table_add(table, row->name);
-    return;
-  }
-  tsr_text_clear(scratch);
-  tsr_text_addf(scratch, "%s  x%lld", row->name, (long long)row->count);
-  tsr_table_add(table, tsr_text_string(scratch));
-}
-
-static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_text *scratch,
-                          tsr_table *table) {
+static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_table *table) {
   const tsr_inspect_row *row = tsr_inspection_row(job->listing, index);
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), row->tensors[0]);
   const tsr_shape shape = tsr_tensor_shape(tensor);
-  add_name(row, scratch, table);
+  tsr_text_add(&table->text, row->name);
+  if (row->count > 1) tsr_text_addf(&table->text, "  x%lld", (long long)row->count);
+  tsr_table_end_cell(table);
   tsr_table_add(table, tsr_dtype_name(tensor->dtype, TSR_NAMES_OWN));
-  tsr_text_clear(scratch);
-  tsr_shape_print(&shape, scratch);
-  tsr_table_add(table, tsr_text_string(scratch));
+  add_shape(table, &shape);
   if (row->spec) {
-    tsr_text_clear(scratch);
-    TSR_TRY(tsr_spec_print(row->spec, TSR_FORM_SHORT, scratch));
-    tsr_table_add(table, tsr_text_string(scratch));
+    TSR_TRY(tsr_spec_print(row->spec, TSR_FORM_SHORT, &table->text));
+    tsr_table_end_cell(table);
   }
   tsr_table_add(table, tsr_format_bytes(row->bytes).text);
   if (job->stats) add_stats(table, &job->survey[index].stats);
@@ -156,17 +140,15 @@ static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_text
 }
 
 static tsr_status print_rows(const tsr_inspect_report *job, tsr_text *out) {
-  tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   tsr_table table;
   tsr_table_init(&table);
   add_columns(job, &table);
   for (int64_t i = 0; i < tsr_inspection_count(job->listing) && !status; i++)
-    status = add_row(job, i, &scratch, &table);
+    status = add_row(job, i, &table);
   if (!status) tsr_table_print(&table, out);
   if (!status) print_sums(job, out);
   tsr_table_deinit(&table);
-  tsr_text_deinit(&scratch);
   return status;
 }
 
@@ -226,21 +208,19 @@ static void print_holders(const tsr_inspect_report *job, int64_t shard, int copy
 }
 
 static tsr_status add_shard(const tsr_inspect_report *job, int64_t shard, int copy,
-                            tsr_text *scratch, tsr_table *table) {
+                            tsr_table *table) {
   const tsr_layout *layout = tsr_checkpoint_layout(job->checkpoint, job->tensor);
   tsr_shape shape;
   tsr_stored stored;
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   tsr_layout_buffer_shape(layout, shard, &shape);
   tsr_table_addf(table, "%lld", (long long)shard);
-  tsr_text_clear(scratch);
-  TSR_TRY(tsr_shard_print_pieces(layout, shard, MOST_PIECES, scratch));
-  tsr_table_add(table, tsr_text_string(scratch));
+  TSR_TRY(tsr_shard_print_pieces(layout, shard, MOST_PIECES, &table->text));
+  tsr_table_end_cell(table);
   add_shape(table, &shape);
   if (tsr_checkpoint_plan(job->checkpoint)) {
-    tsr_text_clear(scratch);
-    print_holders(job, shard, copy, scratch);
-    tsr_table_add(table, tsr_text_string(scratch));
+    print_holders(job, shard, copy, &table->text);
+    tsr_table_end_cell(table);
   }
   if (!tsr_checkpoint_find(job->checkpoint, job->tensor, shard, copy, &stored)) {
     tsr_table_add(table, copies == 1 ? "packed, or in another order" : "absent");
@@ -260,7 +240,6 @@ static tsr_status print_shards(const tsr_inspect_report *job, tsr_text *out) {
   const int64_t copies = tsr_checkpoint_copies(job->checkpoint, job->tensor);
   const int64_t lines = shards * copies;
   const int64_t shown = job->full || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;
-  tsr_text scratch = TSR_TEXT_EMPTY;
   tsr_status status = NULL;
   tsr_table table;
   tsr_table_init(&table);
@@ -273,11 +252,10 @@ static tsr_status print_shards(const tsr_inspect_report *job, tsr_text *out) {
   tsr_table_add_column(&table, (tsr_table_column){.title = "offset", .right = true});
   tsr_table_add_column(&table, (tsr_table_column){.title = "bytes", .right = true});
   for (int64_t i = 0; i < shown && !status; i++)
-    status = add_shard(job, i / copies, (int)(i % copies), &scratch, &table);
+    status = add_shard(job, i / copies, (int)(i % copies), &table);
   if (!status) tsr_table_print(&table, out);
   if (shown < lines) tsr_text_addf(out, " and %lld more (--full)\n", (long long)(lines - shown));
   tsr_table_deinit(&table);
-  tsr_text_deinit(&scratch);
   return status;
 }
 

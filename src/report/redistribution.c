@@ -48,8 +48,8 @@ static tsr_status add_spec(const tsr_layout *layout, tsr_text *out) {
   return tsr_spec_print(spec, TSR_FORM_SHORT, out);
 }
 
-tsr_status tsr_redistribution_title(const tsr_redistribution *change, const char *arrow,
-                                    tsr_text *out) {
+// "f32 (8, 16): x, _ -> _, x".
+static tsr_status add_title(const tsr_redistribution *change, const char *arrow, tsr_text *out) {
   tsr_text_addf(out, "%s ", tsr_dtype_info_of(change->dtype)->name);
   tsr_shape_print(&change->shape, out);
   tsr_text_add(out, ": ");
@@ -58,7 +58,8 @@ tsr_status tsr_redistribution_title(const tsr_redistribution *change, const char
   return add_spec(change->to, out);
 }
 
-void tsr_redistribution_mesh(const tsr_redistribution *change, tsr_text *out) {
+// The meshes of both sides.
+static void add_meshes(const tsr_redistribution *change, tsr_text *out) {
   const tsr_mesh *from = tsr_layout_mesh(change->from), *to = tsr_layout_mesh(change->to);
   tsr_text_add(out, "mesh ");
   tsr_mesh_print(from, out);
@@ -250,9 +251,9 @@ tsr_status tsr_redistribution_print(const tsr_redistribution *change, bool all_c
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));
   tsr_text_add_char(out, ' ');
-  TSR_TRY(tsr_redistribution_title(change, "->", out));
+  TSR_TRY(add_title(change, "->", out));
   tsr_text_addf(out, "  (%s)\n ", tsr_format_bytes(bytes).text);
-  tsr_redistribution_mesh(change, out);
+  add_meshes(change, out);
   tsr_text_add(out, "\n\n");
   TSR_TRY(print_direct(change, all_copies, out));
   TSR_TRY(print_sequence(change, out));
@@ -352,8 +353,6 @@ tsr_status tsr_redistribution_to_json(const tsr_redistribution *change, bool all
   return NULL;
 }
 
-// ---- the picture ----
-
 tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_text *out) {
   if (!change->plan)
     return tsr_fail(BAD_ARGUMENT, "--svg needs a direct plan, but %s",
@@ -364,8 +363,8 @@ tsr_status tsr_redistribution_print_svg(const tsr_redistribution *change, tsr_te
                     (long long)tsr_layout_device_count(change->to));
   const tsr_certificate *c = &change->certificate;
   tsr_text title = TSR_TEXT_EMPTY, subtitle = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_redistribution_title(change, "→", &title);
-  tsr_redistribution_mesh(change, &subtitle);
+  tsr_status status = add_title(change, "→", &title);
+  add_meshes(change, &subtitle);
   tsr_text_addf(&subtitle, ": %s move in %lld messages (lower bound %s), %s stay",
                 tsr_format_bytes(c->bytes_moved).text, (long long)c->messages,
                 tsr_format_bytes(c->bytes_lower_bound).text, tsr_format_bytes(c->bytes_local).text);

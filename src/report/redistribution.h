@@ -27,11 +27,6 @@ typedef struct tsr_redistribution {
 
 void tsr_redistribution_deinit(tsr_redistribution *change);
 
-// "f32 (8, 16): x, _ -> _, x", and the meshes of both sides.
-tsr_status tsr_redistribution_title(const tsr_redistribution *change, const char *arrow,
-                                    tsr_text *out);
-void tsr_redistribution_mesh(const tsr_redistribution *change, tsr_text *out);
-
 // `all_copies` prints every copy, however many.
 tsr_status tsr_redistribution_print(const tsr_redistribution *change, bool all_copies,
                                     tsr_text *out);
