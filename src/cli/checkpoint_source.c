@@ -1,7 +1,6 @@
 // Checkpoints as commands open them: with the plan of --from and the dtype of --npy-dtype.
 #include "cli/checkpoint_source.h"
 
-#include "base/text_internal.h"
 #include "cli/plan_source.h"
 #include "tessera/checkpoint/open.h"
 

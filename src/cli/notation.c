@@ -11,7 +11,6 @@
 #include "tessera/compat/torch.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sharding.h"
-#include "tiling/tiling_internal.h"
 
 static tsr_spec_form named_form(const char *name) {
   if (!strcmp(name, "jax")) return TSR_FORM_JAX;

@@ -1,6 +1,5 @@
 // `tessera check`: every problem of a plan, or of the plan that options make for a model.
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "command/command.h"

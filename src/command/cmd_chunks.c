@@ -3,7 +3,6 @@
 
 #include "array/chunks_internal.h"
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/notation.h"
 #include "cli/t5x_source.h"
 #include "command/command.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "command/command.h"

@@ -1,6 +1,4 @@
 // `tessera diff`: what changes from one plan to another.
-#include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/plan_source.h"
 #include "command/command.h"
 #include "json/json.h"

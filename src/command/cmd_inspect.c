@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_internal.h"
 #include "cli/checkpoint_source.h"
 #include "command/command.h"
 #include "element/slice.h"
@@ -10,11 +9,9 @@
 #include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
 #include "report/inspect_report.h"
-#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"
-#include "tessera/engine/kernels.h"
 
 // ---- options ----
 

@@ -1,6 +1,5 @@
 // `tessera lint`: rules that never match, are shadowed by others, or lose axes.
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/fact_source.h"
 #include "cli/plan_source.h"
 #include "cli/rules_source.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "command/command.h"
 #include "draw/figure.h"
 #include "json/json.h"

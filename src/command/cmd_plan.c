@@ -1,5 +1,4 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
-#include "cli/cli.h"
 #include "cli/plan_source.h"
 #include "command/command.h"
 #include "command/plan_output.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "cli/engine.h"
 #include "cli/notation.h"
 #include "command/command.h"
@@ -13,7 +12,6 @@
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sequence.h"
-#include "tessera/engine/sharding.h"
 #include "transfer/transfer_internal.h"
 
 // ---- reading ----

@@ -1,6 +1,5 @@
 // `tessera topology`: a machine as a picture, a table of link costs, or JSON.
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "command/command.h"
 #include "draw/topology_picture.h"
 #include "json/json.h"

@@ -7,7 +7,6 @@
 #include "cli/checkpoint_source.h"
 #include "cli/fact_source.h"
 #include "cli/map_source.h"
-#include "cli/plan_source.h"
 #include "command/command.h"
 #include "draw/table.h"
 #include "inspect/verify_internal.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/cli.h"
 #include "command/command.h"
 
 // The words that an option allows; NULL = any value, or a range of numbers.

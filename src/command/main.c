@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "cli/cli.h"
 #include "command/command.h"
 
 const cli_command *const cli_commands[] = {

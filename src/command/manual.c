@@ -2,7 +2,6 @@
 // Manual pages are in the format that scdoc reads.
 #include <string.h>
 
-#include "cli/cli.h"
 #include "command/command.h"
 
 // The values that an option allows, after its help text.

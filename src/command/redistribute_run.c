@@ -10,7 +10,6 @@
 #include "array/array_internal.h"
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
-#include "base/text_internal.h"
 #include "cli/cli.h"
 #include "comm/comm_internal.h"
 #include "command/redistribute_run.h"

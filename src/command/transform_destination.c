@@ -6,7 +6,6 @@
 #include "cli/plan_source.h"
 #include "command/transform_job.h"
 #include "format/format.h"
-#include "job/transform_internal.h"
 #include "plan/plan_internal.h"
 #include "store/checkpoint_internal.h"
 

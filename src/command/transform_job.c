@@ -11,8 +11,6 @@
 #include "cli/map_source.h"
 #include "command/transform_output.h"
 #include "format/format.h"
-#include "job/transform_internal.h"
-#include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

@@ -4,7 +4,6 @@
 
 #include "cli/checkpoint_source.h"
 #include "tessera/checkpoint/transform.h"
-#include "tessera/tessera.h"
 
 // What a command reads and writes.
 typedef struct cli_transform_kind {
