@@ -103,9 +103,15 @@ static bool may_be_repeated(const cli_option *option) {
   return false;
 }
 
+static const char *last_value(const cli_args *args, int option) {
+  for (int i = args->given_count - 1; i >= 0; i--)
+    if (args->given[i].option == option) return args->given[i].value;
+  return NULL;
+}
+
 static tsr_status keep_value(cli_args *args, int index, const char *value) {
   const cli_option *option = &args->command->options[index];
-  const char *before = args->values[index];
+  const char *before = last_value(args, index);
   if (before && strcmp(before, value) != 0 && !may_be_repeated(option))
     return tsr_fail(BAD_ARGUMENT, "--%s is given twice, as \"%s\" and as \"%s\"", option->name,
                     before, value);
@@ -113,13 +119,12 @@ static tsr_status keep_value(cli_args *args, int index, const char *value) {
     return tsr_fail(BAD_ARGUMENT, "more than %d options are given", CLI_MAX_GIVEN);
   args->given[args->given_count].option = index;
   args->given[args->given_count++].value = value;
-  args->values[index] = value;
   return NULL;
 }
 
-static tsr_status set_option(const cli_command *command, int index, const char *value, int argc,
-                             char **argv, int *i, cli_args *args) {
-  const cli_option *option = &command->options[index];
+static tsr_status set_option(int index, const char *value, int argc, char **argv, int *i,
+                             cli_args *args) {
+  const cli_option *option = &args->command->options[index];
   if (!option->value) {
     if (value) return tsr_fail(BAD_ARGUMENT, "--%s takes no value", option->name);
     return keep_value(args, index, "");
@@ -134,27 +139,25 @@ static tsr_status set_option(const cli_command *command, int index, const char *
   return check_allowed(option, value);
 }
 
-static tsr_status parse_long(const cli_command *command, int argc, char **argv, int *i,
-                             cli_args *args) {
+static tsr_status parse_long(int argc, char **argv, int *i, cli_args *args) {
   const char *name = argv[*i] + 2, *equals = strchr(name, '=');
   const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-  const int index = find_option(command, name, length);
+  const int index = find_option(args->command, name, length);
   if (index < 0) {
     char unknown[64];
     snprintf(unknown, sizeof unknown, "%.*s", (int)(length < 63 ? length : 63), name);
-    return unknown_option(command, unknown);
+    return unknown_option(args->command, unknown);
   }
-  return set_option(command, index, equals ? equals + 1 : NULL, argc, argv, i, args);
+  return set_option(index, equals ? equals + 1 : NULL, argc, argv, i, args);
 }
 
-static tsr_status parse_short(const cli_command *command, int argc, char **argv, int *i,
-                              cli_args *args) {
+static tsr_status parse_short(int argc, char **argv, int *i, cli_args *args) {
   const char *letters = argv[*i] + 1;
-  const int index = find_letter(command, letters[0]);
+  const int index = find_letter(args->command, letters[0]);
   if (index < 0) return tsr_fail(BAD_ARGUMENT, "no option -%c", letters[0]);
-  if (letters[1] && !command->options[index].value)
+  if (letters[1] && !args->command->options[index].value)
     return tsr_fail(BAD_ARGUMENT, "-%c takes no value", letters[0]);
-  return set_option(command, index, letters[1] ? letters + 1 : NULL, argc, argv, i, args);
+  return set_option(index, letters[1] ? letters + 1 : NULL, argc, argv, i, args);
 }
 
 // A negative number is an argument, not an option.
@@ -191,8 +194,7 @@ tsr_status cli_parse(const cli_command *command, int argc, char **argv, const ch
       *out_help = true;
       return NULL;
     } else {
-      TSR_TRY(arg[1] == '-' ? parse_long(command, argc, argv, &i, &args)
-                            : parse_short(command, argc, argv, &i, &args));
+      TSR_TRY((arg[1] == '-' ? parse_long : parse_short)(argc, argv, &i, &args));
     }
   }
   if (!takes_count(command->usage, args.count))
@@ -203,8 +205,7 @@ tsr_status cli_parse(const cli_command *command, int argc, char **argv, const ch
 }
 
 const char *cli_value(const cli_args *args, const char *option) {
-  const int index = find_option(args->command, option, strlen(option));
-  return index < 0 ? NULL : args->values[index];
+  return last_value(args, find_option(args->command, option, strlen(option)));
 }
 
 int cli_values(const cli_args *args, const char *option, const char **out_values) {
@@ -222,14 +223,13 @@ bool cli_takes(const cli_args *args, const char *option) {
 }
 
 tsr_status cli_required(const cli_args *args, const char *option, const char **out_value) {
-  const char *value = cli_value(args, option);
-  if (value) {
-    *out_value = value;
-    return NULL;
-  }
   const int index = find_option(args->command, option, strlen(option));
-  return tsr_fail(BAD_ARGUMENT, "--%s %s is needed: %s", option,
-                  args->command->options[index].value, args->command->options[index].help);
+  const cli_option *row = &args->command->options[index];
+  const char *value = last_value(args, index);
+  if (!value)
+    return tsr_fail(BAD_ARGUMENT, "--%s %s is needed: %s", option, row->value, row->help);
+  *out_value = value;
+  return NULL;
 }
 
 tsr_status cli_int(const cli_args *args, const char *option, int64_t fallback, int64_t *out_value) {
@@ -243,20 +243,9 @@ tsr_status cli_bytes(const cli_args *args, const char *option, int64_t *out_byte
   static const struct {
     const char *suffix;
     double factor;
-  } suffixes[] = {{"", 1},
-                  {"B", 1},
-                  {"kB", 1e3},
-                  {"MB", 1e6},
-                  {"GB", 1e9},
-                  {"TB", 1e12},
-                  {"K", 1024.0},
-                  {"M", 1048576.0},
-                  {"G", 1073741824.0},
-                  {"T", 1099511627776.0},
-                  {"KiB", 1024.0},
-                  {"MiB", 1048576.0},
-                  {"GiB", 1073741824.0},
-                  {"TiB", 1099511627776.0}};
+  } suffixes[] = {{"", 1},         {"B", 1},        {"kB", 1e3},     {"MB", 1e6},    {"GB", 1e9},
+                  {"TB", 1e12},    {"K", 0x1p10},   {"M", 0x1p20},   {"G", 0x1p30},  {"T", 0x1p40},
+                  {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
   const char *text = cli_value(args, option);
   char *end = NULL;
   errno = 0;

@@ -20,7 +20,7 @@
 // file (7).
 enum { EXIT_OK = 0, EXIT_CHECK_FAILED = 1, EXIT_USAGE = 2, EXIT_FAILED = 2 };
 
-enum { CLI_MAX_OPTIONS = 48, CLI_MAX_GIVEN = 64 };
+enum { CLI_MAX_GIVEN = 64 };
 
 typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
@@ -34,8 +34,7 @@ typedef struct cli_args {
   const struct cli_command *command;
   int count;  // of positional arguments
   const char *const *positional;
-  const char *values[CLI_MAX_OPTIONS];  // by option, in the order of the table; NULL = not given
-  // Every option that was given, in the order they were, for those that may be repeated.
+  // Every option that was given, in the order they were.
   struct {
     int option;
     const char *value;
