@@ -74,46 +74,37 @@ static const tsr_plan_note *find_misfit(const tsr_plan_row *row) {
   return NULL;
 }
 
-// Counts the tensors that are cut less than wanted, and finds the one to name: the first, or better
-// the first whose own size is the reason and not its group.
-static tsr_status count_misfits(const tsr_plan *plan, int64_t *out_count, int64_t *out_row) {
-  int64_t count = 0;
-  bool by_itself = false;
-  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
-    tsr_plan_row row = TSR_PLAN_ROW;
-    TSR_TRY(tsr_plan_at(plan, i, &row));
-    const tsr_plan_note *note = find_misfit(&row);
-    if (!note) continue;
-    const bool better = !by_itself && note->why != TSR_WHY_TOGETHER;
-    if (!count++ || better) *out_row = i;
-    by_itself |= better;
-  }
-  *out_count = count;
-  return NULL;
-}
-
 static const char *misfit_hint(const cli_args *args, const tsr_plan_note *misfit) {
   if (misfit->why == TSR_WHY_AXIS_MISSING) return ", --axes renames axes";
   return cli_has(args, "policy") || cli_has(args, "plan") ? "" : ", --policy may help";
 }
 
-// A tensor that is not cut is on every rank, which costs too much to pass silently.
+// A tensor that is not cut is on every rank, which costs too much to pass silently. The first one
+// is named, or better the first whose own size is the reason and not its group.
 static tsr_status warn_of_misfits(const cli_args *args, const tsr_plan *plan) {
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_plan_row row = TSR_PLAN_ROW;
+  const tsr_plan_note *named = NULL;
   int64_t misfits = 0, at = 0;
-  TSR_TRY(count_misfits(plan, &misfits, &at));
+  for (int64_t i = 0; i < tsr_plan_count(plan); i++) {
+    tsr_plan_row row = TSR_PLAN_ROW;
+    TSR_TRY(tsr_plan_at(plan, i, &row));
+    const tsr_plan_note *note = find_misfit(&row);
+    if (!note) continue;
+    if (!misfits++ || (named->why == TSR_WHY_TOGETHER && note->why != TSR_WHY_TOGETHER)) {
+      named = note;
+      at = i;
+    }
+  }
   if (!misfits) return NULL;
-  TSR_TRY(tsr_plan_at(plan, at, &row));
-  const tsr_plan_note *note = find_misfit(&row);
-  tsr_plan_note_print(plan, at, note, &text);
+  tsr_plan_note_print(plan, at, named, &text);
   tsr_status status = tsr_text_check(&text);
   if (!status)
     cli_say(
         "warning: %s: %lld of %lld tensors are cut less than wanted, such as %s: %s (`tessera "
         "plan` lists all%s)\n",
-        args->positional[1], (long long)misfits, (long long)tsr_plan_count(plan), row.tensor->path,
-        tsr_text_string(&text), misfit_hint(args, note));
+        args->positional[1], (long long)misfits, (long long)tsr_plan_count(plan),
+        tsr_tree_at(tsr_plan_tree(plan), at)->path, tsr_text_string(&text),
+        misfit_hint(args, named));
   tsr_text_deinit(&text);
   return status;
 }
