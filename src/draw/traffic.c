@@ -69,7 +69,7 @@ static tsr_status list_devices(const tsr_layout *from, const tsr_layout *to, tsr
 typedef struct tally {
   tsr_traffic *traffic;
   const tsr_topology *topology;  // NULL = no links
-  double *sent, *received;       // seconds of each device
+  double (*seconds)[2];          // of each device, sending and receiving
 } tally;
 
 static int64_t index_of(const tsr_traffic *traffic, int64_t device) {
@@ -86,8 +86,8 @@ static void add_message(const tally *t, int64_t source, int64_t target, int64_t 
   const double seconds =
       tsr_topology_cost(t->topology, tsr_topology_device_find(t->topology, source),
                         tsr_topology_device_find(t->topology, target), bytes);
-  t->sent[s] += seconds;
-  t->received[d] += seconds;
+  t->seconds[s][0] += seconds;
+  t->seconds[d][1] += seconds;
 }
 
 // Copies are ordered by source, so those of one message are adjacent.
@@ -119,10 +119,9 @@ static tsr_status add_position(const tally *t, const tsr_copy_plan *plan, tsr_dt
 static tsr_status add_all(const tally *t, const tsr_copy_plan *plan, tsr_dtype dtype) {
   const int64_t positions = tsr_layout_device_count(tsr_copy_plan_to(plan));
   for (int64_t p = 0; p < positions; p++) TSR_TRY(add_position(t, plan, dtype, p));
-  for (int64_t i = 0; i < t->traffic->device_count; i++) {
-    if (t->sent[i] > t->traffic->seconds) t->traffic->seconds = t->sent[i];
-    if (t->received[i] > t->traffic->seconds) t->traffic->seconds = t->received[i];
-  }
+  for (int64_t i = 0; i < 2 * t->traffic->device_count; i++)
+    if (t->seconds[i / 2][i % 2] > t->traffic->seconds)
+      t->traffic->seconds = t->seconds[i / 2][i % 2];
   return NULL;
 }
 
@@ -144,13 +143,11 @@ tsr_status tsr_traffic_from_plan(const tsr_copy_plan *plan, tsr_dtype dtype,
   if (topology_of(from) && topology_of(from) == topology_of(to)) t.topology = topology_of(from);
   out.timed = t.topology != NULL;
   tsr_status status = list_devices(from, to, &out);
-  t.sent = calloc((size_t)out.device_count + 1, sizeof *t.sent);
-  t.received = calloc((size_t)out.device_count + 1, sizeof *t.received);
-  if (!status && (!t.sent || !t.received))
+  t.seconds = calloc((size_t)out.device_count + 1, sizeof *t.seconds);
+  if (!status && !t.seconds)
     status = tsr_fail(NO_MEMORY, "the times of %lld devices", (long long)out.device_count);
   if (!status) status = add_all(&t, plan, dtype);
-  free(t.sent);
-  free(t.received);
+  free(t.seconds);
   if (status)
     tsr_traffic_deinit(&out);
   else
