@@ -10,8 +10,6 @@
 
 #include "base/suggest.h"
 
-// ---- numbers ----
-
 static tsr_status parse_int(const char *what, const char *text, const char **end, int64_t *out) {
   errno = 0;
   char *stop = NULL;

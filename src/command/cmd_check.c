@@ -11,14 +11,12 @@ static void write_finding(const tsr_finding *finding, const tsr_plan *plan, tsr_
   tsr_json_begin_object(w);
   tsr_json_add_string(w, "kind", tsr_finding_word(finding->kind));
   tsr_json_add_bool(w, "error", finding->error);
-  tsr_json_write_key(w, "tensor");
-  tsr_json_write_string(
-      w, finding->row < 0 ? NULL : tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
-  tsr_json_write_key(w, "dim");
+  tsr_json_add_string(
+      w, "tensor", finding->row < 0 ? NULL : tsr_tree_at(tsr_plan_tree(plan), finding->row)->path);
   if (finding->dim < 0)
-    tsr_json_write_null(w);
+    tsr_json_add_null(w, "dim");
   else
-    tsr_json_write_int(w, finding->dim);
+    tsr_json_add_int(w, "dim", finding->dim);
   tsr_json_add_string(w, "axis", finding->axis);
   tsr_json_add_int(w, "found", finding->found);
   tsr_json_add_int(w, "wanted", finding->wanted);

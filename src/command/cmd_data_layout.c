@@ -95,19 +95,17 @@ static tsr_status write_row(const data_layout_query *query, int64_t process, voi
   const tsr_range rows = tsr_data_layout_rows(&layout);
   tsr_json_begin_object(writer);
   tsr_json_add_int(writer, "process", process);
-  tsr_json_write_key(writer, "batch_size");
   if (layout.batch_size)
-    tsr_json_write_int(writer, layout.batch_size);
+    tsr_json_add_int(writer, "batch_size", layout.batch_size);
   else
-    tsr_json_write_null(writer);
+    tsr_json_add_null(writer, "batch_size");
   tsr_json_add_int(writer, "shard_id", layout.shard_id);
   tsr_json_add_int(writer, "num_shards", layout.num_shards);
   tsr_json_add_bool(writer, "is_first_host_in_replica_set", layout.is_first_host_in_replica_set);
-  tsr_json_write_key(writer, "rows");
   if (layout.batch_size)
-    tsr_json_write_ints(writer, (const int64_t[]){rows.lo, rows.hi}, 2);
+    tsr_json_add_ints(writer, "rows", (const int64_t[]){rows.lo, rows.hi}, 2);
   else
-    tsr_json_write_null(writer);
+    tsr_json_add_null(writer, "rows");
   tsr_json_end_object(writer);
   return NULL;
 }

@@ -8,11 +8,10 @@
 
 static void write_spec(const tsr_plan *plan, int64_t row, const char *key, tsr_json_writer *w) {
   tsr_json_write_key(w, key);
-  if (row < 0) {
+  if (row < 0)
     tsr_json_write_null(w);
-    return;
-  }
-  tsr_spec_to_json(tsr_plan_spec_at(plan, tsr_plan_final(plan, row)), w);
+  else
+    tsr_spec_to_json(tsr_plan_spec_at(plan, tsr_plan_final(plan, row)), w);
 }
 
 static void write_change(const tsr_plan *before, const tsr_plan *after,

@@ -56,19 +56,15 @@ static tsr_status find_tensor(const cli_args *args, tsr_inspect_report *job) {
 
 static tsr_status read_slice(const cli_args *args, tsr_inspect_report *job) {
   const char *text = cli_value(args, "slice");
-  int64_t memory = 0;
   int jobs = 0;
   if (!text) return NULL;
   const tsr_tensor *tensor = tsr_tree_at(tsr_checkpoint_tree(job->checkpoint), job->tensor);
   const tsr_shape shape = tsr_tensor_shape(tensor);
   TSR_TRY_NOTE(tsr_slice_parse(text, &shape, &job->slice), "tensor \"%s\"", tensor->path);
-  TSR_TRY(cli_read_limits(args, &memory, &jobs));
   job->sliced = true;
-  job->values = (tsr_values_options){.size = sizeof job->values,
-                                     .most = job->full ? INT64_MAX : 0,
-                                     .width = cli_width(),
-                                     .max_memory = memory};
-  return NULL;
+  job->values = (tsr_values_options){
+      .size = sizeof job->values, .most = job->full ? INT64_MAX : 0, .width = cli_width()};
+  return cli_read_limits(args, &job->values.max_memory, &jobs);
 }
 
 // ---- gathering ----

@@ -8,13 +8,12 @@
 #include "plan/plan_internal.h"
 
 static void write_rule(const char *key, const tsr_rules *rules, int64_t rule, tsr_json_writer *w) {
-  tsr_json_write_key(w, key);
   if (rule < 0) {
-    tsr_json_write_null(w);
+    tsr_json_add_null(w, key);
     return;
   }
   const tsr_rule *found = tsr_rules_at(rules, rule);
-  tsr_json_begin_object(w);
+  tsr_json_add_object(w, key);
   tsr_json_add_string(w, "pattern", found->pattern);
   tsr_json_add_string(w, "file", found->file);
   tsr_json_add_int(w, "line", found->line);

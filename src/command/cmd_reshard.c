@@ -3,8 +3,6 @@
 #include "command/command.h"
 #include "command/transform_job.h"
 
-// ---- reshard ----
-
 // clang-format off
 static const cli_option reshard_options[] = {
     CLI_OPTIONS_CUT, CLI_OPTIONS_CUT_SOURCE, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
@@ -36,8 +34,6 @@ const cli_command cli_cmd_reshard = {
         &(const cli_transform_kind){.whole_source = true, .cut_source = true, .cuts = true},
 };
 
-// ---- shard ----
-
 static const cli_option shard_options[] = {
     CLI_OPTIONS_CUT, CLI_OPTIONS_JOB, CLI_OPTION_FILE_SIZE, {0}};
 
@@ -56,8 +52,6 @@ const cli_command cli_cmd_shard = {
     .run = cli_run_transform,
     .transform = &(const cli_transform_kind){.whole_source = true, .cuts = true},
 };
-
-// ---- gather ----
 
 static const cli_option gather_options[] = {CLI_OPTIONS_CUT_SOURCE,
                                             CLI_OPTIONS_JOB,
@@ -82,8 +76,6 @@ const cli_command cli_cmd_gather = {
     .run = cli_run_transform,
     .transform = &(const cli_transform_kind){.cut_source = true},
 };
-
-// ---- split and merge ----
 
 static const cli_option split_options[] = {
     CLI_OPTION_FILE_SIZE, CLI_OPTIONS_JOB, CLI_OPTION_FACT, CLI_OPTION_NO_COMPANIONS, {0}};

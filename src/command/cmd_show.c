@@ -189,10 +189,8 @@ static tsr_status print_picture_file(const tsr_figure *figure, const tsr_layout 
   } else {
     tsr_figure_print_svg(figure, &text);
   }
-  if (!status) status = cli_output(&text, path);
   tsr_text_deinit(&body);
-  tsr_text_deinit(&text);
-  return status;
+  return cli_finish(status, &text, path);
 }
 
 static tsr_status print_picture(const cli_args *args, const tsr_layout *layout) {

@@ -21,8 +21,6 @@ static int64_t peak_memory(void) {
   return kib * 1024;
 }
 
-// ---- the certificate as text ----
-
 static void print_text(const cli_args *args, const tsr_transform_options *options,
                        const tsr_transform *transform, tsr_text *out) {
   const tsr_transform_certificate *c = tsr_transform_certificate_of(transform);
@@ -58,12 +56,11 @@ static void print_text(const cli_args *args, const tsr_transform_options *option
 static void write_index(const tsr_transform *transform, tsr_json_writer *json) {
   int64_t bytes = 0;
   const char *name = tsr_transform_index(transform, &bytes);
-  tsr_json_write_key(json, "index");
   if (!name) {
-    tsr_json_write_null(json);
+    tsr_json_add_null(json, "index");
     return;
   }
-  tsr_json_begin_object(json);
+  tsr_json_add_object(json, "index");
   tsr_json_add_string(json, "name", name);
   tsr_json_add_int(json, "bytes", bytes);
   tsr_json_end_object(json);
