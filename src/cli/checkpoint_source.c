@@ -1,8 +1,6 @@
 // Checkpoints as commands open them: with the plan of --from and the dtype of --npy-dtype.
-#include "cli/checkpoint_source.h"
+#include "cli/sources.h"
 
-#include "cli/plan_source.h"
-#include "tessera/checkpoint/open.h"
 
 tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
                                tsr_checkpoint **out_checkpoint) {

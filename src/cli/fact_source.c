@@ -1,13 +1,11 @@
 // Facts of a model: --fact first, then config.json. A fact of --fact that nothing uses is refused.
-#include "cli/fact_source.h"
+#include "cli/sources.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/suggest.h"
-#include "json/json.h"
-#include "rules/rules_internal.h"
 
 static bool has_fact(const cli_facts *facts, const char *name) {
   for (int i = 0; i < facts->count; i++)

@@ -1,13 +1,10 @@
 // Opens the map of --map, a file or a built-in one, and applies it with the facts of the model.
-#include "cli/map_source.h"
+#include "cli/sources.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/fact_source.h"
-#include "cli/plan_source.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
 
 static tsr_status read_map(const char *name, tsr_map **out_map) {
   const bool preset = access(name, F_OK) && !strpbrk(name, "./");

@@ -17,6 +17,12 @@
 #define CLI_OPTIONS_AXES CLI_OPTION_TP, CLI_OPTION_FSDP, CLI_OPTION_EP, CLI_OPTION_DP
 #define CLI_OPTIONS_MESH CLI_OPTIONS_AXES, CLI_OPTION_MESH, CLI_OPTION_TOPOLOGY
 
+#define CLI_OPTIONS_T5X_MESH                                                                   \
+    {"partitions", 0, "N", NULL, "t5x's mesh: number of model partitions"},                    \
+    {"submesh", 0, "X,Y,Z,C", NULL, "t5x's mesh: model parallel submesh"},                     \
+    {"ici", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model within a slice"},     \
+    {"dcn", 0, "N,N,N", NULL, "t5x's mesh: sizes of replica, data, model across slices"}
+
 // ---- one tensor ----
 
 #define CLI_OPTION_SHAPE {"shape", 's', "SHAPE", NULL, "shape of the tensor, such as 4096,1024"}

@@ -1,20 +1,16 @@
 // Plans as commands get them: from a plan file, from a checkpoint that is cut, or made for a model
 // by rules, a preset, logical axes, --auto or --fit. Each way warns of axes and devices that a plan
 // leaves unused.
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/text_internal.h"
-#include "cli/fact_source.h"
-#include "cli/rules_source.h"
 #include "element/shape_internal.h"
-#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
-#include "tessera/checkpoint/open.h"
 #include "tessera/compat/eformer_plan.h"
 
 void cli_warn(const char *path, const char *lines) {

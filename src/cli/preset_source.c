@@ -1,14 +1,11 @@
 // A preset that does not fit cuts tensors wrongly or not at all, without an error. So the
 // model_type in config.json outranks --preset. If the two differ, the names of the tensors decide,
 // because a mapped model still has its old config.json.
-#include "cli/preset_source.h"
+#include "cli/sources.h"
 
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/fact_source.h"
-#include "json/json.h"
-#include "rules/rules_internal.h"
 
 typedef struct preset_choice {
   const cli_args *args;

@@ -1,15 +1,11 @@
 // Rules as commands get them: from --rules or a preset, with facts and renamed axes. Options
 // without effect are refused; axes and sizes that the rules do not fit are reported.
-#include "cli/rules_source.h"
+#include "cli/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/fact_source.h"
-#include "cli/plan_source.h"
-#include "cli/preset_source.h"
-#include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 
 // Everything that rules are read with.

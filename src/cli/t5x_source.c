@@ -1,8 +1,7 @@
 // Opens t5x's partitioner by the options of a command.
-#include "cli/t5x_source.h"
+#include "cli/sources.h"
 #include "partitioner/partitioner_internal.h"
 #include "tessera/compat/t5x_mesh.h"
-#include "tessera/compat/t5x_partitioner.h"
 
 // The options, and the numbers they point to.
 typedef struct partitioner_source {

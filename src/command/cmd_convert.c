@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/fact_source.h"
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "command/plan_output.h"
 #include "plan/plan_internal.h"

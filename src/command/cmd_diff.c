@@ -1,5 +1,5 @@
 // `tessera diff`: what changes from one plan to another.
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"

@@ -1,5 +1,5 @@
 // `tessera explain`: why a tensor of a plan has its spec.
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "plan/tree_internal.h"
 

@@ -1,7 +1,6 @@
 // `tessera fsck`: every fault of a checkpoint on disk, and what to do about each kind.
 #include "base/text_internal.h"
-#include "cli/checkpoint_source.h"
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "format/fsck_report.h"
 #include "json/json.h"

@@ -1,5 +1,5 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "command/plan_output.h"
 #include "report/plan_report.h"

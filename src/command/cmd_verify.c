@@ -4,9 +4,7 @@
 
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
-#include "cli/checkpoint_source.h"
-#include "cli/fact_source.h"
-#include "cli/map_source.h"
+#include "cli/sources.h"
 #include "command/command.h"
 #include "draw/table.h"
 #include "inspect/verify_internal.h"

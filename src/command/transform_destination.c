@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/plan_source.h"
+#include "cli/sources.h"
 #include "command/transform_job.h"
 #include "format/format.h"
 #include "plan/plan_internal.h"

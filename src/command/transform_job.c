@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/progress_internal.h"
-#include "cli/fact_source.h"
-#include "cli/map_source.h"
+#include "cli/sources.h"
 #include "command/transform_output.h"
 #include "format/format.h"
 #include "tessera/checkpoint/map.h"

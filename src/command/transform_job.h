@@ -2,7 +2,7 @@
 #ifndef TESSERA_COMMAND_TRANSFORM_JOB_H
 #define TESSERA_COMMAND_TRANSFORM_JOB_H
 
-#include "cli/checkpoint_source.h"
+#include "cli/sources.h"
 #include "tessera/checkpoint/transform.h"
 
 // What a command reads and writes.

@@ -1,0 +1,124 @@
+// What the options of commands describe: checkpoints, facts, maps, plans, rules, partitioners.
+#ifndef TESSERA_CLI_SOURCES_H
+#define TESSERA_CLI_SOURCES_H
+
+#include "cli/cli.h"
+#include "json/json.h"
+#include "rules/rules_internal.h"
+#include "tessera/checkpoint/map.h"
+#include "tessera/checkpoint/open.h"
+#include "tessera/compat/t5x_partitioner.h"
+#include "tessera/plan.h"
+#include "tessera/rules.h"
+#include "tessera/tree.h"
+
+// ---- checkpoints, --max-memory and --jobs ----
+
+// Opens a checkpoint, with the plan of `option` ("from" or "from-second") and the dtype of
+// --npy-dtype if they are given. Warnings go to standard error.
+tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
+                               tsr_checkpoint **out_checkpoint);
+
+// The values of --max-memory and --jobs; 0 = not given.
+tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_jobs);
+
+// ---- the numbers that rules and maps compute with, from --fact and config.json ----
+
+enum { CLI_MAX_FACTS = 64 };
+
+typedef struct cli_facts {
+  char buffer[1024];       // names given by --fact
+  int count, given_count;  // those of --fact come first
+  tsr_fact items[CLI_MAX_FACTS];
+  tsr_facts config;  // those of config.json
+} cli_facts;
+
+// The config.json in the folder of a model, or beside its file. NULL = there is none.
+tsr_status cli_open_config(const char *model, tsr_json_doc **out_doc);
+
+// Its facts. Without such a file, `*out_facts` is unchanged.
+tsr_status cli_read_config(const char *model, tsr_facts *out_facts);
+
+// The facts of --fact, and those of the model's config.json that --fact lacks. `model` may be NULL.
+// The caller must deinit `facts` also after a failure.
+tsr_status cli_collect_facts(const cli_args *args, const char *model, cli_facts *facts);
+void cli_facts_deinit(cli_facts *facts);
+
+// Copies all facts except one; returns their number.
+int cli_facts_without(const cli_facts *facts, int index, tsr_fact *out_items);
+
+// Fails if a fact of --fact is unused: bit i of `unused` is that of fact i.
+tsr_status cli_check_facts(const cli_args *args, uint64_t unused);
+
+// ---- the map of --map, applied to the tensors of a model ----
+
+// Applies the map of --map (a file or a built-in map) to the tensors of a model, with its facts.
+// Warnings go to standard error. `*out_mapping` is unchanged without --map. Clears the bits of
+// `*inout_unused` for the facts of --fact that the map uses.
+tsr_status cli_open_map(const cli_args *args, const char *model, const tsr_tree *tree,
+                        uint64_t *inout_unused, tsr_mapping **out_mapping);
+
+// The same for one of two models: the one of --map-of, or else the one that the map fits. The
+// choice goes to standard error.
+tsr_status cli_open_map_of_either(const cli_args *args, const char *const paths[2],
+                                  const tsr_tree *const trees[2], int64_t *out_which,
+                                  tsr_mapping **out_mapping);
+
+// ---- plans, made for a model by options or read from a file ----
+
+// Opens a model: a list of tensors in JSON, or a checkpoint of any format. Warnings go to standard
+// error.
+tsr_status cli_open_tree(const char *path, tsr_tree **out_tree);
+
+// Prints warnings about a file, one per line, to standard error.
+void cli_warn(const char *path, const char *lines);
+
+// Opens a plan file; "-" is standard input.
+tsr_status cli_open_plan(const char *path, tsr_plan **out_plan);
+
+// Plans the tensors of a model by --preset, --rules, --logical, --auto or --fit, or by the preset
+// for the model. `model` is its path; config.json may be beside it. Clears the bits of
+// `*inout_unused` for the facts of --fact that the rules use.
+tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree *tree,
+                         const tsr_mesh *mesh, uint64_t *inout_unused, tsr_plan **out_plan);
+
+// The same for the model at a path, on the mesh of the options. Refuses unused facts.
+tsr_status cli_plan_model(const cli_args *args, const char *path, tsr_plan **out_plan);
+
+// The plan of an argument that is a plan or a model: with a mesh, a model to plan by the options;
+// otherwise a plan file, or a checkpoint that is cut.
+tsr_status cli_plan_of(const cli_args *args, const char *path, tsr_plan **out_plan);
+
+// Fails if an option of CLI_OPTIONS_DECIDE other than --fact is given; `why` is the reason.
+tsr_status cli_refuse_deciding(const cli_args *args, const char *why);
+
+// ---- the preset of --preset, or the one for the model_type of a model ----
+
+// The preset for the tensors of a model, with its variant: the one of --preset, which must be for
+// the model_type in config.json, else the one for that type or the only one with rules for all
+// tensors. `options` are those that its rules will be read with. `out_reason` gets the reason in a
+// few words; nothing if --preset is complete.
+tsr_status cli_choose_preset(const cli_args *args, const char *model, const tsr_tree *tree,
+                             const tsr_rules_options *options, tsr_text *out_name,
+                             tsr_text *out_reason);
+
+// ---- rules: --rules, --preset, or the preset for the model ----
+
+// The rules for the tensors of a model, with facts from --fact and config.json, and axes renamed by
+// --axes. The chosen preset and the reason go to standard error. `mesh` may be NULL with --rules
+// and a preset's full name. Clears the bits of `*inout_unused` for the facts of --fact that they
+// use.
+tsr_status cli_open_rules(const cli_args *args, const char *model, const tsr_tree *tree,
+                          const tsr_mesh *mesh, uint64_t *inout_unused, tsr_rules **out_rules);
+
+// Fails if the mesh has no axis that the rules name: every device would hold the whole model. Warns
+// of axes of the mesh that no rule names, except dp, which is meant for replicas.
+tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh);
+
+// ---- the partitioner of t5x: --partitions, --submesh, --ici, --dcn, --rules and --base ----
+
+// The partitioner of these options on a machine. Warnings go to standard error.
+tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,
+                                tsr_partitioner **out_partitioner);
+
+#endif
