@@ -1,6 +1,5 @@
 // `tessera check`: every problem of a plan, or of the plan that options make for a model.
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"

@@ -4,7 +4,6 @@
 #include "array/chunks_internal.h"
 #include "base/text_internal.h"
 #include "cli/notation.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"

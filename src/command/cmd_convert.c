@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
-#include "command/plan_output.h"
 #include "plan/plan_internal.h"
 #include "rules/rules_internal.h"
 #include "tessera/compat/eformer_plan.h"

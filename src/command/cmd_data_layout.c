@@ -1,7 +1,6 @@
 // `tessera data-layout`: which rows of a batch each process reads.
 #include "array/chunks_internal.h"
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"

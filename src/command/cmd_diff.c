@@ -1,5 +1,4 @@
 // `tessera diff`: what changes from one plan to another.
-#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"

@@ -1,5 +1,4 @@
 // `tessera explain`: why a tensor of a plan has its spec.
-#include "cli/sources.h"
 #include "command/command.h"
 #include "plan/tree_internal.h"
 

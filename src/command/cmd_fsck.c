@@ -1,6 +1,5 @@
 // `tessera fsck`: every fault of a checkpoint on disk, and what to do about each kind.
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "format/fsck_report.h"
 #include "json/json.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sources.h"
 #include "command/command.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"

@@ -1,6 +1,5 @@
 // `tessera lint`: rules that never match, are shadowed by others, or lose axes.
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"

@@ -1,7 +1,5 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
-#include "cli/sources.h"
 #include "command/command.h"
-#include "command/plan_output.h"
 #include "report/plan_report.h"
 
 static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {

@@ -1,7 +1,6 @@
 // `tessera reshard`, `shard`, `gather`, `split` and `merge`: one job writes the checkpoint; the
 // commands differ in what they read and write.
 #include "command/command.h"
-#include "command/transform_job.h"
 
 // clang-format off
 static const cli_option reshard_options[] = {

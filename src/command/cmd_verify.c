@@ -4,7 +4,6 @@
 
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
-#include "cli/sources.h"
 #include "command/command.h"
 #include "draw/table.h"
 #include "inspect/verify_internal.h"

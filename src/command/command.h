@@ -1,8 +1,10 @@
-// The rows of all commands, and the help that is printed from them.
+// The rows of all commands, the help that is printed from them, and what commands share.
 #ifndef TESSERA_COMMAND_COMMAND_H
 #define TESSERA_COMMAND_COMMAND_H
 
-#include "cli/cli.h"
+#include "cli/sources.h"
+#include "report/redistribution.h"
+#include "tessera/checkpoint/transform.h"
 #include "tessera/tessera.h"
 
 #define COMMAND(name) extern const cli_command cli_cmd_##name;
@@ -14,5 +16,46 @@ void cli_print_help(const cli_command *command, FILE *file);
 void cli_print_overview(FILE *file);
 // A manual page in scdoc's format; NULL is the page of `tessera` itself.
 void cli_print_manual(const cli_command *command, FILE *file);
+
+// ---- commands that write a checkpoint: reshard, shard, gather, split, merge ----
+
+// What a command reads and writes.
+typedef struct cli_transform_kind {
+  bool whole_source, cut_source;
+  bool cuts;      // writes shards by a plan; otherwise whole tensors
+  bool one_file;  // all tensors in one file
+  bool folder;    // always a folder, whatever its name
+} cli_transform_kind;
+
+// Runs such a command: reads the first argument and writes the second.
+tsr_status cli_run_transform(cli_args *args);
+
+// Sets the format of the destination and, if the command cuts, its plan, which the caller owns.
+// Warns of tensors that are cut less than wanted. Clears the bits of `*inout_unused` as
+// cli_make_plan does.
+tsr_status cli_choose_destination(const cli_args *args, const tsr_checkpoint *source,
+                                  tsr_transform_options *options, uint64_t *inout_unused,
+                                  tsr_plan **out_plan);
+
+// Prints what a job would read and write, as text or, with --json, as JSON.
+void cli_print_certificate(cli_args *args, const tsr_transform_options *options,
+                           const tsr_transform *transform);
+
+// Reports a finished job: a summary and warnings to standard error and, with --json, JSON to
+// standard output.
+tsr_status cli_report_transform(cli_args *args, const tsr_transform_options *options,
+                                const tsr_transform *transform, double seconds);
+
+// ---- plan, convert ----
+
+// Writes a table, or with --json data, to standard output or to the file of --output.
+tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan);
+
+// ---- redistribute --run ----
+
+// Collective. Runs both plans, checks every element, and compares the bytes that copies move with
+// the certificate.
+tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,
+                                  tsr_redistribution_run *out_run);
 
 #endif

@@ -1,5 +1,5 @@
 // Writes a plan, and warns if it does not fit the topology.
-#include "command/plan_output.h"
+#include "command/command.h"
 
 #include <unistd.h>
 

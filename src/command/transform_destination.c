@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/sources.h"
-#include "command/transform_job.h"
+#include "command/command.h"
 #include "format/format.h"
 #include "plan/plan_internal.h"
 #include "store/checkpoint_internal.h"

@@ -1,19 +1,16 @@
 // A job that writes a checkpoint: its options, its source, and the run, which Ctrl-C stops between
 // two windows.
-#include "command/transform_job.h"
+#include "command/command.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/progress_internal.h"
-#include "cli/sources.h"
-#include "command/transform_output.h"
 #include "format/format.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
-#include "tessera/checkpoint/transform.h"
 
 typedef struct transform_job {
   cli_args *args;

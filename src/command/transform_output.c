@@ -1,7 +1,7 @@
 // What a job prints: the certificate of a dry run, and at its end a summary, warnings and, with
 // --json, both as JSON. Warnings are about values that a cast lost, tensors that were not checked
 // against hashes, and a config.json that does not match the new dtype.
-#include "command/transform_output.h"
+#include "command/command.h"
 
 #include <limits.h>
 
