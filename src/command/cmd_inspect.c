@@ -7,7 +7,7 @@
 #include "inspect/inspect_internal.h"
 #include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
-#include "report/inspect_report.h"
+#include "report/report.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 #include "tessera/checkpoint/verify.h"

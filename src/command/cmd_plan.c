@@ -1,6 +1,6 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
 #include "command/command.h"
-#include "report/plan_report.h"
+#include "report/report.h"
 
 static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
   tsr_text text = TSR_TEXT_EMPTY;

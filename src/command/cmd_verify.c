@@ -8,7 +8,7 @@
 #include "draw/table.h"
 #include "inspect/verify_internal.h"
 #include "json/json.h"
-#include "report/stats_report.h"
+#include "report/report.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"

@@ -3,7 +3,7 @@
 #define TESSERA_COMMAND_COMMAND_H
 
 #include "cli/sources.h"
-#include "report/redistribution.h"
+#include "report/report.h"
 #include "tessera/checkpoint/transform.h"
 #include "tessera/tessera.h"
 

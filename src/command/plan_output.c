@@ -6,7 +6,7 @@
 #include "base/text_internal.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"
-#include "report/plan_table.h"
+#include "report/report.h"
 #include "tessera/compat/eformer_plan.h"
 #include "topology/topology_internal.h"
 

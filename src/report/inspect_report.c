@@ -1,5 +1,5 @@
 // Shared by the text and the JSON of `tessera inspect`.
-#include "report/inspect_report.h"
+#include "report/report.h"
 
 #include <string.h>
 

@@ -7,15 +7,10 @@
 #include "draw/table.h"
 #include "draw/units.h"
 #include "element/shape_internal.h"
-#include "element/slice.h"
-#include "inspect/inspect_internal.h"
 #include "plan/plan_internal.h"
-#include "report/inspect_report.h"
-#include "report/stats_report.h"
+#include "report/report.h"
 #include "store/checkpoint_internal.h"
 #include "tessera/checkpoint/metadata.h"
-#include "tessera/checkpoint/open.h"
-#include "tessera/checkpoint/verify.h"
 #include "tessera/engine/layout.h"
 
 // Shards, and pieces of a shard, that are printed without --full.

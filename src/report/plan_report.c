@@ -1,6 +1,6 @@
 // A plan as an HTML page: totals as cards, the mesh as a figure, a bar for the memory of each
 // device, and a table of tensors with a search box.
-#include "report/plan_report.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
-#include "report/plan_table.h"
 #include "tessera/compat/eformer_plan.h"
 
 // Devices in the chart: more bars would be too thin to see.

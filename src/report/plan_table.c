@@ -1,6 +1,6 @@
 // Tensors whose names differ only in numbers, and which are cut alike, become one line of the
 // table.
-#include "report/plan_table.h"
+#include "report/report.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -5,18 +5,14 @@
 #include "base/text_internal.h"
 #include "draw/units.h"
 #include "element/dtype_internal.h"
-#include "json/json.h"
 #include "json/json_fields.h"
 #include "mesh/mesh_internal.h"
-#include "report/redistribution.h"
+#include "report/report.h"
 #include "sequence/sequence_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/layout.h"
-#include "tessera/engine/sequence.h"
 #include "tessera/engine/sharding.h"
-#include "transfer/transfer_internal.h"
 
 // Copies, and rows of the matrix, that are printed without --copies.
 enum { MOST_COPIES = 16, MOST_MATRIX = 16 };

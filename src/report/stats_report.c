@@ -1,5 +1,5 @@
 // Statistics print with six digits; JSON has all of them.
-#include "report/stats_report.h"
+#include "report/report.h"
 
 #include "base/text_internal.h"
 #include "json/json_fields.h"
