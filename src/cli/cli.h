@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "draw/units.h"
+#include "draw/draw.h"
 #include "tessera/mesh.h"
 #include "tessera/status.h"
 #include "tessera/text.h"

@@ -5,7 +5,7 @@
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "draw/table.h"
+#include "draw/draw.h"
 #include "inspect/verify_internal.h"
 #include "json/json.h"
 #include "report/report.h"

@@ -1,6 +1,6 @@
 // Lines of boxes. The four groups around a corner decide which of its four arms are drawn, so a box
 // may have any shape.
-#include "draw/box_grid.h"
+#include "draw/draw.h"
 
 #include "base/text_internal.h"
 

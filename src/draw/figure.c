@@ -1,6 +1,6 @@
 // Figures from layouts and meshes. A dimension's spans are the segments at which any shard begins
 // or ends, so that cyclic, fused and uneven cuts are drawn as they are.
-#include "draw/figure.h"
+#include "draw/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "base/compare.h"
 #include "base/grow.h"
 #include "base/text_internal.h"
-#include "draw/table.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/layout.h"
@@ -32,7 +31,8 @@ tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int
 // Names may hold control characters, and truncation may leave half a character at the end.
 static void make_plain(char *text) { tsr_make_plain_line(text, strlen(text)); }
 
-void tsr_list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
+// Ascending ids as text: "0-3,8" for 0 1 2 3 8; truncated with "..." at `size`.
+static void list_ids(const int64_t *ids, int64_t count, char *out, size_t size) {
   size_t used = 0;
   out[0] = '\0';
   for (int64_t i = 0; i < count;) {
@@ -220,7 +220,7 @@ static tsr_status fill_cell(layout_figure *f, int row_first, int column_first, i
       TSR_TRY(add_devices(f, shard, &count));
     }
   qsort(f->ids, (size_t)count, sizeof *f->ids, tsr_compare_int64);
-  tsr_list_ids(f->ids, count, cell->label, sizeof cell->label);
+  list_ids(f->ids, count, cell->label, sizeof cell->label);
   snprintf(cell->hint, sizeof cell->hint, "shard %lld, %lld device%s", (long long)cell->shard,
            (long long)count, count == 1 ? "" : "s");
   return NULL;

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/figure.h"
-#include "draw/palette.h"
-#include "draw/svg_page.h"
+#include "draw/draw.h"
 
 enum {
   MARGIN = TSR_SVG_MARGIN,

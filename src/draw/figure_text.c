@@ -2,10 +2,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/box_grid.h"
-#include "draw/figure.h"
-#include "draw/palette.h"
-#include "draw/units.h"
+#include "draw/draw.h"
 
 enum { NARROWEST = 3, WIDEST = 18 };
 

@@ -1,6 +1,6 @@
 // Colours that differ clearly and are readable under dark text. Hues walk the circle, light and
 // strong in turn, at nearly equal lightness (OKLCh).
-#include "draw/palette.h"
+#include "draw/draw.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,7 @@
 // Pieces are printed as slices: [0:4, 8:16] [0:4, 24:32] ...
-#include "draw/piece_text.h"
+#include "draw/draw.h"
 
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "layout/layout_internal.h"
 #include "tessera/engine/layout.h"
 

@@ -1,5 +1,5 @@
 // Shared by all pictures and pages: style sheets, titles, escaped text.
-#include "draw/svg_page.h"
+#include "draw/draw.h"
 
 #include "base/text_internal.h"
 

@@ -1,12 +1,11 @@
 // Cells are kept in one text; widths are measured when the table is printed.
-#include "draw/table.h"
+#include "draw/draw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/units.h"
 
 void tsr_table_init(tsr_table *table) { *table = (tsr_table){.text = TSR_TEXT_EMPTY}; }
 

@@ -11,7 +11,7 @@
 // panel is one z plane (x to the right, y down); without coordinates it is one host. Panels flow
 // from left to right and are printed when a line is full. Everything has a limit: a machine of
 // 100,000 devices still fits a screen.
-#include "draw/topology_picture.h"
+#include "draw/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 
 #include "base/compare.h"
 #include "base/text_internal.h"
-#include "draw/box_grid.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology.h"
 

@@ -1,6 +1,6 @@
 // The copies of a plan, summed by sender and receiver. The time is that of the busiest device: its
 // messages follow one another, and devices work at the same time.
-#include "draw/traffic.h"
+#include "draw/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include "base/compare.h"
 #include "element/dtype_internal.h"
 #include "mesh/mesh_internal.h"
-#include "tessera/engine/copy_plan.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"

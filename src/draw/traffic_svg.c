@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/palette.h"
-#include "draw/svg_page.h"
-#include "draw/traffic.h"
-#include "draw/units.h"
+#include "draw/draw.h"
 
 enum {
   MOST_BANDS = 8,

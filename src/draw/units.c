@@ -1,5 +1,5 @@
 // The unit is the largest in which the printed number is at least 1: 999.6 kB prints as 1.0 MB.
-#include "draw/units.h"
+#include "draw/draw.h"
 
 #include <stdio.h>
 

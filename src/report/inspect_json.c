@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/hash_internal.h"
-#include "draw/piece_text.h"
 #include "element/shape_internal.h"
 #include "json/json_fields.h"
 #include "layout/layout_internal.h"

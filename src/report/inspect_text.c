@@ -3,9 +3,6 @@
 
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
-#include "draw/piece_text.h"
-#include "draw/table.h"
-#include "draw/units.h"
 #include "element/shape_internal.h"
 #include "plan/plan_internal.h"
 #include "report/report.h"

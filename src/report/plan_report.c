@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/figure.h"
-#include "draw/svg_page.h"
-#include "draw/units.h"
 #include "element/dtype_internal.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/units.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "tessera/compat/eformer_plan.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/units.h"
 #include "element/dtype_internal.h"
 #include "json/json_fields.h"
 #include "mesh/mesh_internal.h"

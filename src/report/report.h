@@ -2,7 +2,7 @@
 #ifndef TESSERA_REPORT_REPORT_H
 #define TESSERA_REPORT_REPORT_H
 
-#include "draw/traffic.h"
+#include "draw/draw.h"
 #include "element/slice.h"
 #include "inspect/inspect_internal.h"
 #include "json/json.h"

@@ -1,5 +1,5 @@
 #include "base/text_internal.h"
-#include "draw/box_grid.h"
+#include "draw/draw.h"
 #include "support/test.h"
 
 static void print(const tsr_box_grid *grid, const char *overlay, tsr_text *out) {

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "draw/topology_picture.h"
+#include "draw/draw.h"
 #include "support/test.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"

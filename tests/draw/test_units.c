@@ -1,4 +1,4 @@
-#include "draw/units.h"
+#include "draw/draw.h"
 #include "support/test.h"
 
 static void sizes_have_the_unit_that_fits(void **state) {

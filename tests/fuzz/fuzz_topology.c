@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "draw/topology_picture.h"
+#include "draw/draw.h"
 #include "json/json.h"
 #include "tessera/engine/topology.h"
 #include "tessera/topology.h"
