@@ -134,6 +134,7 @@ typedef struct tsr_table_column {
   int most;    // width at which it stops growing; longer cells stick out; 0 = no limit
 } tsr_table_column;
 
+// Starts at zero.
 typedef struct tsr_table {
   int column_count;
   tsr_table_column columns[TSR_TABLE_MAX_COLUMNS];
@@ -147,7 +148,6 @@ void tsr_make_plain_line(char *text, size_t length);
 // Adds text from files, made plain.
 void tsr_text_add_plain(tsr_text *out, const char *text);
 
-void tsr_table_init(tsr_table *table);
 void tsr_table_add_column(tsr_table *table, tsr_table_column column);
 // Ends a cell that was written to `table->text`, control characters replaced.
 void tsr_table_end_cell(tsr_table *table);

@@ -7,8 +7,6 @@
 
 #include "base/text_internal.h"
 
-void tsr_table_init(tsr_table *table) { *table = (tsr_table){.text = TSR_TEXT_EMPTY}; }
-
 void tsr_table_add_column(tsr_table *table, tsr_table_column column) {
   if (table->column_count < TSR_TABLE_MAX_COLUMNS) table->columns[table->column_count++] = column;
 }

@@ -133,8 +133,7 @@ static tsr_status add_row(const tsr_inspect_report *job, int64_t index, tsr_tabl
 
 static tsr_status print_rows(const tsr_inspect_report *job, tsr_text *out) {
   tsr_status status = NULL;
-  tsr_table table;
-  tsr_table_init(&table);
+  tsr_table table = {0};
   add_columns(job, &table);
   for (int64_t i = 0; i < tsr_inspection_count(job->listing) && !status; i++)
     status = add_row(job, i, &table);
@@ -161,8 +160,7 @@ static void print_balance(const tsr_inspect_report *job, tsr_text *out) {
 
 static void print_shares(const tsr_inspect_report *job, tsr_text *out) {
   const bool files = job->by == TSR_SHARE_BY_FILE;
-  tsr_table table;
-  tsr_table_init(&table);
+  tsr_table table = {0};
   tsr_table_add_column(&table, (tsr_table_column){.title = job->by_word, .right = !files});
   tsr_table_add_column(&table, (tsr_table_column){.title = "tensors", .right = true});
   tsr_table_add_column(&table, (tsr_table_column){.title = "bytes", .right = true});
@@ -233,8 +231,7 @@ static tsr_status print_shards(const tsr_inspect_report *job, tsr_text *out) {
   const int64_t lines = shards * copies;
   const int64_t shown = job->full || lines <= MOST_SHARDS ? lines : (int64_t)MOST_SHARDS;
   tsr_status status = NULL;
-  tsr_table table;
-  tsr_table_init(&table);
+  tsr_table table = {0};
   tsr_table_add_column(&table, (tsr_table_column){.title = "shard", .right = true});
   tsr_table_add_column(&table, (tsr_table_column){.title = "holds", .most = 48});
   tsr_table_add_column(&table, (tsr_table_column){.title = "as", .most = 32});
