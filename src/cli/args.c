@@ -224,8 +224,7 @@ tsr_status cli_required(const cli_args *args, const char *option, const char **o
   const int index = find_option(args->command, option, strlen(option));
   const cli_option *row = &args->command->options[index];
   const char *value = last_value(args, index);
-  if (!value)
-    return tsr_fail(BAD_ARGUMENT, "--%s %s is needed: %s", option, row->value, row->help);
+  if (!value) return tsr_fail(BAD_ARGUMENT, "--%s %s is needed: %s", option, row->value, row->help);
   *out_value = value;
   return NULL;
 }

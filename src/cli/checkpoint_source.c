@@ -1,7 +1,6 @@
 // Checkpoints as commands open them: with the plan of --from and the dtype of --npy-dtype.
 #include "cli/sources.h"
 
-
 tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const char *option,
                                tsr_checkpoint **out_checkpoint) {
   const char *plan = cli_value(args, option);

@@ -1,6 +1,6 @@
 // Commands that move bytes, perhaps as one of several MPI ranks: their comm, and an end that all
 // ranks reach together.
-#include "cli/engine.h"
+#include "cli/sources.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // A text that begins with { is XLA's, placements are PyTorch's; the library recognises the
 // notations that name axes.
-#include "cli/notation.h"
+#include "cli/sources.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "tessera/compat/hlo.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/layout.h"
-#include "tessera/engine/sharding.h"
 
 static tsr_spec_form named_form(const char *name) {
   if (!strcmp(name, "jax")) return TSR_FORM_JAX;

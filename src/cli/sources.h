@@ -1,4 +1,5 @@
-// What the options of commands describe: checkpoints, facts, maps, plans, rules, partitioners.
+// What the options of commands describe: checkpoints, facts, maps, plans, rules, partitioners,
+// specs, engines.
 #ifndef TESSERA_CLI_SOURCES_H
 #define TESSERA_CLI_SOURCES_H
 
@@ -7,9 +8,14 @@
 #include "rules/rules_internal.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/checkpoint/open.h"
+#include "tessera/comm.h"
 #include "tessera/compat/t5x_partitioner.h"
+#include "tessera/engine/sharding.h"
+#include "tessera/layout.h"
 #include "tessera/plan.h"
 #include "tessera/rules.h"
+#include "tessera/spec.h"
+#include "tessera/text.h"
 #include "tessera/tree.h"
 
 // ---- checkpoints, --max-memory and --jobs ----
@@ -120,5 +126,35 @@ tsr_status cli_check_rule_axes(const tsr_rules *rules, const tsr_mesh *mesh);
 // The partitioner of these options on a machine. Warnings go to standard error.
 tsr_status cli_open_partitioner(const cli_args *args, const tsr_topology *topology,
                                 tsr_partitioner **out_partitioner);
+
+// ---- specs in any notation, recognised by how they begin ----
+
+#define CLI_NOTATIONS "short|jax|shardy|xla|dtensor|torch"
+
+// Reads a spec in notation `form` (NULL = recognised). XLA and DTensor texts name no axes and need
+// the mesh; DTensor texts also need the rank and, for flat specs, the shape. A DTensor text may
+// state them; then those given must be equal.
+tsr_status cli_read_spec(const char *text, const char *form, const tsr_mesh *mesh, int rank,
+                         const tsr_shape *shape, tsr_spec **out_spec);
+// Reads a spec and makes the layout of a tensor.
+tsr_status cli_read_layout(const char *text, const char *form, const tsr_mesh *mesh,
+                           const tsr_shape *shape, tsr_policy policy, tsr_layout **out_layout);
+// Fills in the mesh and shape that a DTensor text states, if they are missing. The caller releases
+// the mesh.
+tsr_status cli_find_context(const char *text, const char *form, const tsr_topology *topology,
+                            tsr_mesh **mesh, tsr_shape *shape, bool *has_shape);
+// Writes a spec in a notation that names axes: short, jax or shardy.
+tsr_status cli_print_spec(const tsr_spec *spec, const char *form, tsr_text *out);
+// Writes a sharding in notation `form`.
+tsr_status cli_write_spec(const tsr_sharding *sharding, const char *form, int rank,
+                          const tsr_shape *shape, tsr_text *out);
+
+// ---- the comm of commands that move bytes, and one report for all ranks ----
+
+// Collective over the ranks. Opens the comm of CLI_OPTIONS_ENGINE.
+tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);
+// Collective over `comm`. Ends a command with its status on this rank. A failure of any rank is the
+// exit code of all. It is printed once, by rank 0 if that failed too.
+tsr_status cli_end_together(cli_args *args, tsr_comm *comm, tsr_status status);
 
 #endif

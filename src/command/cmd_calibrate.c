@@ -4,7 +4,6 @@
 
 #include "base/pool_internal.h"
 #include "base/text_internal.h"
-#include "cli/engine.h"
 #include "comm/comm_internal.h"
 #include "command/command.h"
 #include "json/json.h"

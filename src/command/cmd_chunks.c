@@ -3,7 +3,6 @@
 
 #include "array/chunks_internal.h"
 #include "base/text_internal.h"
-#include "cli/notation.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "mesh/mesh_internal.h"

@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/engine.h"
-#include "cli/notation.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "layout/layout_internal.h"

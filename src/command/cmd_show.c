@@ -1,6 +1,5 @@
 // `tessera show`: which device holds which piece of a tensor.
 #include "base/text_internal.h"
-#include "cli/notation.h"
 #include "command/command.h"
 #include "draw/draw.h"
 #include "element/dtype_internal.h"

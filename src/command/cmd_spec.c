@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "cli/notation.h"
 #include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"
