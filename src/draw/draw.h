@@ -72,6 +72,9 @@ typedef struct tsr_figure {
 
 void tsr_figure_deinit(tsr_figure *figure);
 tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int column);
+// Bytes of the longest label of an axis (0 = it has no name) and of all cells.
+int tsr_figure_axis_width(const tsr_figure_axis *axis);
+int tsr_figure_cell_width(const tsr_figure *figure);
 
 // The most to draw. What is left out becomes a gap, or is counted in hidden_panels.
 typedef struct tsr_figure_limits {
@@ -93,10 +96,13 @@ void tsr_figure_print_html(const tsr_figure *figure, const char *body, tsr_text 
 
 // ---- colours of figures, all of them readable under dark text ----
 
-// Colour `index` of `count` as red, green, blue.
-void tsr_palette_color(int64_t index, int64_t count, unsigned char out_rgb[3]);
-// The colour of a share from 0 to 1: the more, the warmer.
-void tsr_palette_heat(double share, unsigned char out_rgb[3]);
+typedef struct tsr_color {
+  unsigned char red, green, blue;
+  char hex[8];  // "#ff8800"
+} tsr_color;
+
+tsr_color tsr_palette_color(int64_t index, int64_t count);  // colour `index` of `count`
+tsr_color tsr_palette_heat(double share);  // of a share from 0 to 1: the more, the warmer
 
 // ---- the pieces of a shard, as text and as JSON ----
 

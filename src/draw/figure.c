@@ -28,6 +28,24 @@ tsr_figure_cell *tsr_figure_at(const tsr_figure *figure, int panel, int row, int
   return &figure->cells[((size_t)panel * rows + (size_t)row) * columns + (size_t)column];
 }
 
+static int longer(int width, const char *label) {
+  const int length = (int)strlen(label);
+  return length > width ? length : width;
+}
+
+int tsr_figure_axis_width(const tsr_figure_axis *axis) {
+  int width = 0;
+  for (int i = 0; i < axis->count && *axis->name; i++) width = longer(width, axis->spans[i].label);
+  return width;
+}
+
+int tsr_figure_cell_width(const tsr_figure *figure) {
+  const int cells = figure->panel_count * figure->rows.count * figure->columns.count;
+  int width = 0;
+  for (int i = 0; i < cells; i++) width = longer(width, figure->cells[i].label);
+  return width;
+}
+
 // Names may hold control characters, and truncation may leave half a character at the end.
 static void make_plain(char *text) { tsr_make_plain_line(text, strlen(text)); }
 

@@ -40,17 +40,9 @@ typedef struct geometry {
 
 static geometry layout_figure_page(const tsr_figure *figure) {
   geometry g;
-  double widest = 0;
-  for (int c = 0; c < figure->columns.count && *figure->columns.name; c++) {
-    const double w = (double)strlen(figure->columns.spans[c].label) * 6.4 + 12;
-    if (w > widest) widest = w;
-  }
-  for (int p = 0; p < figure->panel_count; p++)
-    for (int r = 0; r < figure->rows.count; r++)
-      for (int c = 0; c < figure->columns.count; c++) {
-        const double w = (double)strlen(tsr_figure_at(figure, p, r, c)->label) * 7.2 + 12;
-        if (w > widest) widest = w;
-      }
+  const double label = tsr_figure_axis_width(&figure->columns) * 6.4 + 12;
+  const double cell = tsr_figure_cell_width(figure) * 7.2 + 12;
+  const double widest = label > cell ? label : cell;
   const double body = figure->panel_count > 1 ? BODY * 0.55 : BODY;
   g.width = measure(&figure->columns, body, widest > SMALLEST ? widest : SMALLEST, g.columns);
   const double rows_body = figure->rows.count == 1 ? 72 : body * 0.62;
@@ -65,14 +57,10 @@ static geometry layout_figure_page(const tsr_figure *figure) {
 static void add_bands(const tsr_figure *figure, const tsr_figure_cell *cell, double x, double y,
                       double w, double h, tsr_text *out) {
   const double band = w / cell->color_count;
-  for (int c = 0; c < cell->color_count; c++) {
-    unsigned char rgb[3];
-    tsr_palette_color(cell->colors[c], figure->color_count, rgb);
-    tsr_text_addf(out,
-                  "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-                  "fill=\"#%02x%02x%02x\"/>",
-                  x + c * band, y, band, h, rgb[0], rgb[1], rgb[2]);
-  }
+  for (int c = 0; c < cell->color_count; c++)
+    tsr_text_addf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>",
+                  x + c * band, y, band, h,
+                  tsr_palette_color(cell->colors[c], figure->color_count).hex);
   tsr_text_addf(out,
                 "<rect class=\"f\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
                 "rx=\"4\"/>",

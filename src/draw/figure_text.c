@@ -22,22 +22,12 @@ typedef struct text_style {
   bool color;
 } text_style;
 
-static int longer(int width, const char *label) {
-  const int length = (int)strlen(label);
-  return length > width ? length : width;
-}
-
 static text_style measure(const tsr_figure *figure, bool color, int width) {
-  text_style style = {.color = color};
-  int cell = NARROWEST;
-  for (int c = 0; c < figure->columns.count && *figure->columns.name; c++)
-    cell = longer(cell, figure->columns.spans[c].label);
-  for (int p = 0; p < figure->panel_count; p++)
-    for (int r = 0; r < figure->rows.count; r++)
-      for (int c = 0; c < figure->columns.count; c++)
-        cell = longer(cell, tsr_figure_at(figure, p, r, c)->label);
-  for (int r = 0; r < figure->rows.count && *figure->rows.name; r++)
-    style.left = longer(style.left, figure->rows.spans[r].label);
+  text_style style = {.color = color, .left = tsr_figure_axis_width(&figure->rows)};
+  const int label = tsr_figure_axis_width(&figure->columns);
+  int cell = tsr_figure_cell_width(figure);
+  if (cell < label) cell = label;
+  if (cell < NARROWEST) cell = NARROWEST;
   cell = cell + 2 > WIDEST ? WIDEST : cell + 2;
   if (figure->columns.count > 0) {
     const int room = (width - style.left - 3) / figure->columns.count - 1;
@@ -60,12 +50,11 @@ static void add_cell(const tsr_figure *figure, const tsr_figure_cell *cell, cons
   tsr_text plain = TSR_TEXT_EMPTY;
   add_centred(&plain, cell->label, style->grid.width);
   for (int c = 0; c < cell->color_count; c++) {
-    unsigned char rgb[3];
-    tsr_palette_color(cell->colors[c], figure->color_count, rgb);
+    const tsr_color color = tsr_palette_color(cell->colors[c], figure->color_count);
     const size_t from = plain.length * (size_t)c / (size_t)cell->color_count;
     const size_t to = plain.length * (size_t)(c + 1) / (size_t)cell->color_count;
-    tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m%.*s", rgb[0], rgb[1], rgb[2],
-                  (int)(to - from), tsr_text_string(&plain) + from);
+    tsr_text_addf(out, "\033[48;2;%d;%d;%dm\033[38;2;25;25;30m%.*s", color.red, color.green,
+                  color.blue, (int)(to - from), tsr_text_string(&plain) + from);
   }
   tsr_text_add(out, "\033[0m");
   tsr_text_deinit(&plain);

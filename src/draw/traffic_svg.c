@@ -81,15 +81,14 @@ static void add_band(bands *b, int source, int target, tsr_text *out) {
   const double y0 = b->left[source] + b->sent[source], y1 = b->right[target] + b->received[target];
   b->sent[source] += height;
   b->received[target] += height;
-  unsigned char rgb[3];
-  tsr_palette_color(source, b->traffic->rows, rgb);
   tsr_text_addf(out,
                 "<g class=\"%s\"><path %sd=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1fv%.1fC%.1f "
                 "%.1f %.1f %.1f %.1f %.1fz\"",
                 source == target ? "" : "b", source == target ? "class=\"k\" " : "", x0, y0, middle,
                 y0, middle, y1, x1, y1, height, middle, y1 + height, middle, y0 + height, x0,
                 y0 + height);
-  if (source != target) tsr_text_addf(out, " fill=\"#%02x%02x%02x\"", rgb[0], rgb[1], rgb[2]);
+  if (source != target)
+    tsr_text_addf(out, " fill=\"%s\"", tsr_palette_color(source, b->traffic->rows).hex);
   tsr_text_add(out, ">");
   add_hint(b->traffic, source, target, out);
   tsr_text_add(out, "</path></g>\n");
@@ -108,12 +107,11 @@ static void add_node(const bands *b, int device, bool sent, tsr_text *out) {
   snprintf(name, sizeof name, "device %s", b->traffic->labels[device]);
   snprintf(sum, sizeof sum, "%s %s", sent ? "sends" : "gets",
            tsr_format_bytes(sum_of(b->traffic, device, sent, true)).text);
-  unsigned char rgb[3];
-  tsr_palette_color(device, b->traffic->rows, rgb);
   tsr_text_addf(out,
                 "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"3\" "
-                "fill=\"#%02x%02x%02x\"/>\n",
-                x, y, (int)NODE_WIDTH, height > 2 ? height : 2, rgb[0], rgb[1], rgb[2]);
+                "fill=\"%s\"/>\n",
+                x, y, (int)NODE_WIDTH, height > 2 ? height : 2,
+                tsr_palette_color(device, b->traffic->rows).hex);
   const double tx = sent ? x - 10 : x + NODE_WIDTH + 10, middle = y + height / 2;
   tsr_svg_add_text(tx, middle - 1, "n", sent ? "end" : "start", name, out);
   tsr_svg_add_text(tx, middle + 14, "a", sent ? "end" : "start", sum, out);
@@ -156,14 +154,11 @@ static void add_square(const tsr_traffic *traffic, int source, int target, doubl
   }
   tsr_text_add(out, "<g class=\"cell\">");
   add_hint(traffic, source, target, out);
-  if (source == target) {
+  if (source == target)
     tsr_text_addf(out, "<rect class=\"k\" style=\"opacity:.34\" x=\"%.1f\" y=\"%.1f\"", x, y);
-  } else {
-    unsigned char rgb[3];
-    tsr_palette_heat((double)bytes / (double)most, rgb);
-    tsr_text_addf(out, "<rect fill=\"#%02x%02x%02x\" x=\"%.1f\" y=\"%.1f\"", rgb[0], rgb[1], rgb[2],
-                  x, y);
-  }
+  else
+    tsr_text_addf(out, "<rect fill=\"%s\" x=\"%.1f\" y=\"%.1f\"",
+                  tsr_palette_heat((double)bytes / (double)most).hex, x, y);
   tsr_text_addf(out, " width=\"%.1f\" height=\"%.1f\"/>", cell - 1, cell - 1);
   if (cell >= 40)
     tsr_text_addf(out, "<text class=\"c\"%s x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">%s</text>",
@@ -198,14 +193,9 @@ static void add_ticks(const tsr_traffic *traffic, double cell, tsr_text *out) {
 }
 
 static void add_legend(const tsr_traffic *traffic, double y, tsr_text *out) {
-  for (int i = 0; i < 48; i++) {
-    unsigned char rgb[3];
-    tsr_palette_heat(i / 47.0, rgb);
-    tsr_text_addf(out,
-                  "<rect x=\"%.1f\" y=\"%.1f\" width=\"4.2\" height=\"14\" "
-                  "fill=\"#%02x%02x%02x\"/>",
-                  LEFT + TICK + i * 4.0, y, rgb[0], rgb[1], rgb[2]);
-  }
+  for (int i = 0; i < 48; i++)
+    tsr_text_addf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"4.2\" height=\"14\" fill=\"%s\"/>",
+                  LEFT + TICK + i * 4.0, y, tsr_palette_heat(i / 47.0).hex);
   tsr_text_add_char(out, '\n');
   tsr_svg_add_text(LEFT + TICK, y + 30, "a", "start", "0", out);
   tsr_svg_add_text(LEFT + TICK + 192, y + 30, "a", "end",
