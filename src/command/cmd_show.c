@@ -41,10 +41,6 @@ static tsr_status open_layout(const cli_args *args, tsr_layout **out_layout) {
   return status;
 }
 
-static int64_t device_id(const tsr_layout *layout, int64_t position) {
-  return tsr_mesh_device_at(tsr_layout_mesh(layout), position);
-}
-
 // ---- pieces ----
 
 static void write_piece(tsr_json_writer *writer, const tsr_layout *layout, const tsr_piece *piece) {
@@ -66,7 +62,7 @@ static tsr_status write_device(tsr_json_writer *writer, const tsr_layout *layout
   tsr_pieces pieces;
   TSR_TRY(tsr_pieces_init(&pieces, layout, shard));
   tsr_json_begin_object(writer);
-  tsr_json_add_int(writer, "device", device_id(layout, position));
+  tsr_json_add_int(writer, "device", tsr_layout_device_at(layout, position));
   tsr_json_add_int(writer, "position", position);
   tsr_json_add_int(writer, "process", tsr_mesh_process(tsr_layout_mesh(layout), position));
   tsr_json_add_int(writer, "shard", shard);
@@ -112,7 +108,7 @@ static tsr_status print_row(const tsr_layout *layout, int64_t position, const ch
   tsr_shape_print(&shape, &shape_text);
   tsr_status status = tsr_shard_print_pieces(layout, shard, MOST_PIECES, &pieces);
   if (!status)
-    tsr_text_addf(out, frame, (long long)device_id(layout, position),
+    tsr_text_addf(out, frame, (long long)tsr_layout_device_at(layout, position),
                   (long long)tsr_mesh_process(tsr_layout_mesh(layout), position), (long long)shard,
                   (long long)tsr_layout_replica_id(layout, position), tsr_text_string(&shape_text),
                   tsr_text_string(&pieces));
@@ -222,9 +218,9 @@ static tsr_status find_device(const cli_args *args, const tsr_layout *layout,
   if (!cli_has(args, "device")) return NULL;
   int64_t id = 0;
   TSR_TRY(cli_int(args, "device", 0, &id));
-  const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  if (id >= 0) *out_position = tsr_mesh_device_find(mesh, id);
+  *out_position = tsr_layout_device_find(layout, id);
   if (*out_position >= 0) return NULL;
+  const tsr_mesh *mesh = tsr_layout_mesh(layout);
   tsr_text text = TSR_TEXT_EMPTY;
   tsr_mesh_print(mesh, &text);
   tsr_status status =

@@ -199,11 +199,6 @@ static void layout_figure_deinit(layout_figure *f) {
   free(f->ids);
 }
 
-static int64_t device_at(const tsr_layout *layout, int64_t position) {
-  const tsr_mesh *mesh = tsr_layout_mesh(layout);
-  return mesh && !tsr_mesh_is_abstract(mesh) ? tsr_mesh_device_at(mesh, position) : position;
-}
-
 static int64_t shard_number(const layout_figure *f, const int64_t *digits) {
   int64_t shard = 0;
   for (int d = 0; d < f->rank; d++) shard = shard * tsr_layout_dim_shards(f->layout, d) + digits[d];
@@ -215,7 +210,8 @@ static tsr_status add_devices(layout_figure *f, int64_t shard, int64_t *count) {
     int64_t *ids = tsr_grow(f->ids, *count, &f->id_room, sizeof *ids);
     if (!ids) return tsr_fail(NO_MEMORY, "figure");
     f->ids = ids;
-    f->ids[(*count)++] = device_at(f->layout, tsr_layout_replica_at(f->layout, shard, i));
+    f->ids[(*count)++] =
+        tsr_layout_device_at(f->layout, tsr_layout_replica_at(f->layout, shard, i));
   }
   return NULL;
 }
