@@ -33,16 +33,13 @@ typedef struct calibration {
 
 // ---- measuring ----
 
-static int64_t count_at(const tsr_comm *comm, int rank) {
-  return tsr_comm_first_device(comm, rank + 1) - tsr_comm_first_device(comm, rank);
-}
-
 // Two devices of the first process that has two, and the first devices of two ranks.
 static void choose_pairs(const tsr_comm *comm, link_kind *local, link_kind *far) {
   *local = (link_kind){.level = TSR_LEVEL_HOST, .name = "devices of a process", .a = -1, .b = -1};
   *far = (link_kind){.level = TSR_LEVEL_NET, .name = "ranks", .a = -1, .b = -1};
   for (int r = 0; r < tsr_comm_rank_count(comm); r++) {
-    const int64_t first = tsr_comm_first_device(comm, r), count = count_at(comm, r);
+    const int64_t first = tsr_comm_first_device(comm, r);
+    const int64_t count = tsr_comm_first_device(comm, r + 1) - first;
     if (count >= 2 && local->a < 0) {
       local->a = first;
       local->b = first + 1;

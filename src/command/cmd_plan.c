@@ -2,17 +2,12 @@
 #include "command/command.h"
 #include "report/report.h"
 
-static tsr_status write_report(const cli_args *args, const tsr_plan *plan) {
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_plan_report(plan, args->positional[0], &text);
-  return cli_finish(status, &text, cli_value(args, "html"));
-}
-
 static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {
-  const bool report = cli_has(args, "html");
-  if (report) TSR_TRY(write_report(args, plan));
-  return report && !cli_has(args, "json") && !cli_has(args, "output") ? NULL
-                                                                      : cli_plan_output(args, plan);
+  const char *html = cli_value(args, "html");
+  tsr_text page = TSR_TEXT_EMPTY;
+  if (html) TSR_TRY(cli_finish(tsr_plan_report(plan, args->positional[0], &page), &page, html));
+  if (html && !cli_has(args, "json") && !cli_has(args, "output")) return NULL;
+  return cli_plan_output(args, plan);
 }
 
 static tsr_status run_plan(cli_args *args) {

@@ -6,14 +6,13 @@
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 
-static tsr_status print_costs(const tsr_topology *topology, tsr_text *out) {
+static void print_costs(const tsr_topology *topology, tsr_text *out) {
   tsr_text_addf(out, "\n%-6s  %12s  %12s\n", "level", "alpha", "bandwidth");
   for (int level = TSR_LEVEL_CHIP; level < TSR_LEVEL_COUNT; level++) {
     const tsr_link *link = tsr_topology_link(topology, (tsr_level)level);
     tsr_text_addf(out, "%-6s  %9.2f us  %7.1f GB/s\n", tsr_level_name((tsr_level)level),
                   link->alpha * 1e6, link->beta > 0 ? 1e-9 / link->beta : 0.0);
   }
-  return NULL;
 }
 
 static tsr_status run_topology(cli_args *args) {
@@ -27,7 +26,7 @@ static tsr_status run_topology(cli_args *args) {
     tsr_text_add_char(&args->out, '\n');
   } else if (!status) {
     tsr_topology_print(topology, &args->out);
-    if (cli_has(args, "links")) status = print_costs(topology, &args->out);
+    if (cli_has(args, "links")) print_costs(topology, &args->out);
   }
   tsr_topology_release(topology);
   return status;

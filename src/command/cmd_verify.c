@@ -47,11 +47,9 @@ static void print_row(const tsr_verification *result, int64_t index, tsr_text *o
   static const char *const signs[2] = {"<", ">"};
   const tsr_verify_row *row = tsr_verification_at(result, index);
   if (row->verdict != TSR_VERDICT_SAME) {
-    tsr_text line = TSR_TEXT_EMPTY;
-    tsr_verification_print_row(result, index, &line);
-    tsr_text_add_plain(out, tsr_text_string(&line));
-    out->failed |= line.failed;
-    tsr_text_deinit(&line);
+    const size_t start = out->length;
+    tsr_verification_print_row(result, index, out);
+    if (out->length > start) tsr_make_plain_line(out->data + start, out->length - start);
     if (row->absolute > 0)
       tsr_text_addf(out, "; errors up to %.3g, %.3g of the value", row->absolute, row->relative);
     tsr_text_add_char(out, '\n');
@@ -85,11 +83,6 @@ static void print_totals(const tsr_verification *result, tsr_text *out) {
     separator = "; ";
   }
   tsr_text_add_char(out, '\n');
-}
-
-static void print_text(const tsr_verification *result, bool quiet, tsr_text *out) {
-  for (int64_t i = 0; i < tsr_verification_count(result) && !quiet; i++) print_row(result, i, out);
-  print_totals(result, out);
 }
 
 // ---- as JSON ----
@@ -152,10 +145,13 @@ static void write_data(const tsr_verification *result, int64_t mapped, bool quie
 // ---- the command ----
 
 static void print_result(cli_args *args, const tsr_verification *result, int64_t mapped) {
-  if (cli_has(args, "json"))
-    write_data(result, mapped, cli_has(args, "quiet"), &args->out);
+  const bool json = cli_has(args, "json"), quiet = cli_has(args, "quiet");
+  for (int64_t i = 0; i < tsr_verification_count(result) && !json && !quiet; i++)
+    print_row(result, i, &args->out);
+  if (json)
+    write_data(result, mapped, quiet, &args->out);
   else
-    print_text(result, cli_has(args, "quiet"), &args->out);
+    print_totals(result, &args->out);
   if (!tsr_verification_equal(result)) args->exit_code = EXIT_CHECK_FAILED;
 }
 
