@@ -8,7 +8,6 @@
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"
-#include "tessera/compat/t5x_partitioner.h"
 
 typedef struct chunks_query {
   const tsr_chunker *chunker;

@@ -7,7 +7,6 @@
 #include "partitioner/partitioner_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/t5x_chunks.h"
-#include "tessera/compat/t5x_partitioner.h"
 
 typedef struct data_layout_query {
   const tsr_partitioner *partitioner;

@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "element/slice.h"
-#include "inspect/inspect_internal.h"
 #include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
-#include "report/report.h"
-#include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
-#include "tessera/checkpoint/verify.h"
 
 // ---- options ----
 

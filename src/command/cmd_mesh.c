@@ -3,7 +3,6 @@
 
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "draw/draw.h"
 #include "json/json.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"

@@ -1,6 +1,5 @@
 // `tessera plan`: a spec for every tensor of a model, each with its reason.
 #include "command/command.h"
-#include "report/report.h"
 
 static tsr_status show_plan(const cli_args *args, const tsr_plan *plan) {
   const char *html = cli_value(args, "html");

@@ -1,7 +1,6 @@
 // `tessera show`: which device holds which piece of a tensor.
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "draw/draw.h"
 #include "element/dtype_internal.h"
 #include "json/json.h"
 #include "layout/layout_internal.h"

@@ -1,7 +1,6 @@
 // `tessera topology`: a machine as a picture, a table of link costs, or JSON.
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "draw/draw.h"
 #include "json/json.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"

@@ -5,14 +5,9 @@
 #include "base/hash_internal.h"
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "draw/draw.h"
 #include "inspect/verify_internal.h"
 #include "json/json.h"
-#include "report/report.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
-#include "tessera/checkpoint/verify.h"
 
 // "0.001" or "0.001,0.01": the absolute and the relative error that are allowed.
 static tsr_status read_tolerance(const char *text, tsr_verify_options *options) {

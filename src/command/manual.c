@@ -15,8 +15,6 @@ static void print_allowed(FILE *file, const cli_option *o) {
   }
 }
 
-// ---- help ----
-
 void cli_print_help(const cli_command *command, FILE *file) {
   fprintf(file, "tessera %s: %s\n\nusage: tessera %s %s\n", command->name, command->summary,
           command->name, command->usage);

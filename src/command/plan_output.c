@@ -6,7 +6,6 @@
 #include "base/text_internal.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"
-#include "report/report.h"
 #include "tessera/compat/eformer_plan.h"
 #include "topology/topology_internal.h"
 

@@ -8,8 +8,6 @@
 
 #include "base/progress_internal.h"
 #include "format/format.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/progress.h"
 
 typedef struct transform_job {

@@ -9,7 +9,6 @@
 #include "job/transform_internal.h"
 #include "json/json.h"
 #include "json/json_fields.h"
-#include "tessera/checkpoint/open.h"
 
 // Not from getrusage, whose peak includes the process before exec.
 static int64_t peak_memory(void) {
