@@ -5,7 +5,6 @@
 #include "base/text_internal.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
-#include "plan/tree.h"
 #include "plan/tree_internal.h"
 
 // The changes of one tree. Tensors that share a line have equal keys.

@@ -12,7 +12,6 @@
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/spec_entry.h"
-#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"

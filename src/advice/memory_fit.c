@@ -17,7 +17,6 @@
 #include "element/shape_internal.h"
 #include "mesh/mesh.h"
 #include "plan/plan_internal.h"
-#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "spec/sharding_internal.h"
 #include "tessera/engine/layout.h"

@@ -13,7 +13,6 @@
 #include "advice/rematch.h"
 #include "advice/roles.h"
 #include "base/grow.h"
-#include "mesh/mesh.h"
 #include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/stand_ins.h"

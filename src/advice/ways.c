@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mesh/mesh.h"
 #include "mesh/mesh_cost.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/shape.h"

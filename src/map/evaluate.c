@@ -4,7 +4,6 @@
 
 #include "base/decimal.h"
 #include "base/grow.h"
-#include "base/suggest.h"
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "plan/tree_internal.h"

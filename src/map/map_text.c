@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "map/map_internal.h"
 #include "map/map_reader.h"
-#include "rules/rules.h"
 #include "tessera/checkpoint/map.h"
 
 static bool at_end(tsr_map_reader *r) {

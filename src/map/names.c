@@ -4,7 +4,6 @@
 #include "base/quote.h"
 #include "base/text_internal.h"
 #include "map/map_reader.h"
-#include "rules/rules.h"
 
 static tsr_status add_piece(tsr_map_reader *r, tsr_map_name *name, tsr_name_piece piece) {
   tsr_name_piece *pieces = tsr_map_grow(r, name->pieces, name->count, sizeof *pieces);

@@ -11,7 +11,6 @@
 #include "base/sized.h"
 #include "mesh/dims.h"
 #include "mesh/jax.h"
-#include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/compat/eformer_mesh.h"

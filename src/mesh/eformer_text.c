@@ -2,7 +2,6 @@
 // Names are not trimmed, numbers are read as Python reads them.
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/cursor.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"

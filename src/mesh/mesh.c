@@ -5,7 +5,6 @@
 // full, so finding a device costs a probe or two. Building it finds repeated devices.
 #include "mesh/mesh.h"
 
-#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "base/utf8.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_internal.h"
-#include "tessera/engine/kernels.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"

@@ -10,7 +10,6 @@
 
 #include "base/sized.h"
 #include "mesh/dims.h"
-#include "mesh/mesh.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"

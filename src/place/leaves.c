@@ -6,7 +6,6 @@
 #include "place/place_internal.h"
 #include "spec/spec.h"
 #include "tessera/engine/array.h"
-#include "tessera/engine/kernels.h"
 
 static tsr_hash128 digest_spec(const tsr_spec *spec) {
   return spec ? tsr_spec_digest(spec) : TSR_HASH128_EMPTY;

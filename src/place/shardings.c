@@ -5,7 +5,6 @@
 
 #include "array/array_internal.h"
 #include "mesh/mesh_internal.h"
-#include "place/place.h"
 #include "place/place_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/engine/sharding.h"

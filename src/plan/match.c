@@ -12,7 +12,6 @@
 #include "plan/stand_ins.h"
 #include "plan/together.h"
 #include "rules/rules_internal.h"
-#include "spec/spec_internal.h"
 #include "tessera/engine/pool.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
-#include "plan/tree.h"
 #include "plan/tree_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/engine/layout.h"

@@ -4,7 +4,6 @@
 #include "base/text_internal.h"
 #include "rules/entry.h"
 #include "rules/logical_internal.h"
-#include "spec/forms.h"
 
 static bool is_empty_list(tsr_cursor cursor) {
   return tsr_cursor_take(&cursor, '(') && tsr_cursor_take(&cursor, ')') &&
