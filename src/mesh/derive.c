@@ -190,27 +190,6 @@ tsr_status tsr_mesh_flatten(const tsr_mesh *mesh, const char *const *axes, int a
   return create_renamed(mesh, merged, count, out_mesh);
 }
 
-tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis, const tsr_axis *pieces,
-                              int piece_count, tsr_mesh **out_mesh) {
-  int split = 0;
-  TSR_TRY(tsr_mesh_need_axis(mesh, axis, &split));
-  const int old_count = tsr_mesh_axis_count(mesh);
-  if (piece_count < 1)
-    return tsr_fail(BAD_ARGUMENT, "axis \"%s\" split into %d axes, wanted 1 or more", axis,
-                    piece_count);
-  if (piece_count > TSR_MAX_AXES - old_count + 1)
-    return tsr_fail(TOO_LARGE, "axis \"%s\" split into %d axes; a mesh has at most %d", axis,
-                    piece_count, TSR_MAX_AXES);
-  tsr_axis axes[TSR_MAX_AXES];
-  int count = copy_axes(mesh, 0, split, axes);
-  memcpy(axes + count, pieces, sizeof *pieces * (size_t)piece_count);
-  TSR_TRY_NOTE(tsr_axes_complete(axes + count, piece_count, tsr_mesh_axis_at(mesh, split)->size),
-               "axis \"%s\"", axis);
-  count += piece_count;
-  count += copy_axes(mesh, split + 1, old_count, axes + count);
-  return create_renamed(mesh, axes, count, out_mesh);
-}
-
 tsr_status tsr_mesh_transpose(const tsr_mesh *mesh, const char *const *axes, int axis_count,
                               tsr_mesh **out_mesh) {
   if (axis_count != tsr_mesh_axis_count(mesh))
@@ -261,8 +240,6 @@ tsr_status tsr_mesh_enter(const tsr_mesh *mesh, tsr_scope *out_scope) {
 }
 
 const tsr_mesh *tsr_mesh_current(void) { return tsr_scope_current(TSR_SCOPE_MESH); }
-
-bool tsr_mesh_is_current(void) { return tsr_mesh_current() != NULL; }
 
 tsr_status tsr_mesh_require(const tsr_mesh **out_mesh) {
   const tsr_mesh *mesh = tsr_mesh_current();

@@ -55,10 +55,6 @@ TSR_MUST_USE tsr_status tsr_mesh_local(const tsr_mesh *mesh, int64_t process, ts
 
 // ---- new meshes from old ones ----
 
-// One axis becomes several, with the types of `pieces`; one size may be -1.
-TSR_MUST_USE tsr_status tsr_mesh_unflatten(const tsr_mesh *mesh, const char *axis,
-                                           const tsr_axis *pieces, int piece_count,
-                                           tsr_mesh **out_mesh);
 // Only the axes, no devices.
 TSR_MUST_USE tsr_status tsr_mesh_abstract(const tsr_mesh *mesh, tsr_mesh **out_mesh);
 
@@ -68,7 +64,5 @@ TSR_MUST_USE tsr_status tsr_mesh_abstract(const tsr_mesh *mesh, tsr_mesh **out_m
 TSR_MUST_USE tsr_status tsr_mesh_require(const tsr_mesh **out_mesh);
 // names_in_current_mesh: whether the current mesh has them all; true for no names.
 bool tsr_mesh_current_has(const char *const *names, int name_count);
-// global_mesh_defined.
-bool tsr_mesh_is_current(void);
 
 #endif
