@@ -12,7 +12,6 @@ typedef enum tsr_scope_kind {
   TSR_SCOPE_MESH,
   TSR_SCOPE_RULES,
   TSR_SCOPE_AXES,
-  TSR_SCOPE_AXES_DEFAULT,
   TSR_SCOPE_KIND_COUNT
 } tsr_scope_kind;
 

@@ -23,8 +23,6 @@ tsr_axis_field tsr_field_find_token(const char *token);  // by token
 
 // All fields with their values, or only those that were given, which read back as the same axes.
 void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *writer);
-// One line per field: name, value, and the fields it follows.
-void tsr_axes_print(const tsr_axes *axes, tsr_text *out);
 // tsr_axes_replace with fields of JSON: {"tensor_parallel_axis": "mdl", "batch_axis": ["dp",
 // "fsdp"], "head_axis": null}. `axes` NULL = the defaults; `value` null or NULL = no change.
 TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
@@ -57,19 +55,7 @@ TSR_MUST_USE tsr_status tsr_axes_resolve(const tsr_axes *axes, const tsr_axis_re
 
 const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index);  // NULL after the last
 
-// The spec of PartitionManager.shard and apply_logical_sharding: resolves, then corrects for the
-// shape and mesh (NULL = the current one). The spec is NULL if there is nothing to do: no names, or
-// no mesh, which is an error if `auto_correct`; the empty spec replicates. NULL axes = the current
-// ones. `out_wanted` is the spec before correction, to which the names in `out_changes` belong;
-// both may be NULL.
-TSR_MUST_USE tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
-                                       const tsr_axes_request *request, const tsr_mesh *mesh,
-                                       bool auto_correct, tsr_spec **out_spec,
-                                       tsr_spec **out_wanted, tsr_changes *out_changes);
-
-// The axes of this thread outside every scope: those of the manager created last. NULL = none.
-TSR_MUST_USE tsr_status tsr_axes_set_default(const tsr_axes *axes);
-const tsr_axes *tsr_axes_current(void);  // innermost, else the default; NULL = none
+const tsr_axes *tsr_axes_current(void);  // innermost; NULL = none
 TSR_MUST_USE tsr_status tsr_axes_require(const tsr_axes **out_axes);
 
 // ---- between the files of this room ----

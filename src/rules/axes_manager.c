@@ -60,30 +60,6 @@ tsr_status tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registr
   return tsr_axes_resolve_spec(axes, registry, &names, mode, out_spec);
 }
 
-tsr_status tsr_axes_shard(const tsr_axes *axes, const tsr_axis_registry *registry,
-                          const tsr_axes_request *given, const tsr_mesh *mesh, bool auto_correct,
-                          tsr_spec **out_spec, tsr_spec **out_wanted, tsr_changes *out_changes) {
-  tsr_spec *wanted = NULL;
-  tsr_axes_request read;
-  const tsr_axes_request *const request = &read;
-  TSR_TRY(tsr_sized_read(tsr_axes_request, given, &read));
-  TSR_TRY(tsr_axes_resolve_request(axes, registry, request, &wanted));
-  tsr_status status = NULL;
-  if (!request->shape)
-    status = tsr_fail(BAD_ARGUMENT, "no shape is given, wanted that of the array");
-  else if (!mesh && auto_correct)
-    status = tsr_mesh_require(&mesh);
-  // The corrected spec counts, also if it is empty: replicate.
-  if (!status)
-    status = tsr_spec_constrain(wanted, mesh, request->shape, NULL, out_spec,
-                                out_wanted ? out_changes : NULL);
-  if (!status && out_wanted)
-    *out_wanted = wanted;
-  else
-    tsr_spec_release(wanted);
-  return status;
-}
-
 // ---- the axes in scope ----
 
 static void release(void *axes) { tsr_axes_release(axes); }
@@ -95,17 +71,7 @@ tsr_status tsr_axes_enter(const tsr_axes *axes, tsr_scope *out_scope) {
   return status;
 }
 
-tsr_status tsr_axes_set_default(const tsr_axes *axes) {
-  tsr_axes *held = tsr_axes_retain(axes);
-  const tsr_status status = tsr_scope_set(TSR_SCOPE_AXES_DEFAULT, held, release);
-  if (status) tsr_axes_release(held);
-  return status;
-}
-
-const tsr_axes *tsr_axes_current(void) {
-  const tsr_axes *innermost = tsr_scope_current(TSR_SCOPE_AXES);
-  return innermost ? innermost : tsr_scope_current(TSR_SCOPE_AXES_DEFAULT);
-}
+const tsr_axes *tsr_axes_current(void) { return tsr_scope_current(TSR_SCOPE_AXES); }
 
 tsr_status tsr_axes_require(const tsr_axes **out_axes) {
   const tsr_axes *axes = tsr_axes_current();
@@ -195,7 +161,6 @@ static const tsr_dynamic_axes lists[] = {
     LIST("ExpertActivationsAlt", TRAIN, DP, SP, TP_FSDP),
     LIST("ExpertTensorParallel", TRAIN, TP, EMPTY, EMPTY),
 };
-// clang-format on
 
 const tsr_dynamic_axes *tsr_dynamic_axes_at(int64_t index) {
   const int count = sizeof lists / sizeof *lists;

@@ -54,9 +54,6 @@ static void release_all(world *w) {
     release_all(w))                                                                             \
   X(array_tree_extract_shardings, tsr_array_tree_extract_shardings(w->arrays, w->mesh, OUT(0)), \
     tsr_sharding_release(MADE(tsr_sharding *)))                                                 \
-  X(axes_shard, shard_by_axes(w),                                                               \
-    (tsr_spec_release(MADE(tsr_spec *)), tsr_spec_release(*(tsr_spec **)OUT(1)),                \
-     tsr_changes_deinit(OUT(2))))                                                               \
   X(checkpoint_hash, tsr_checkpoint_hash(w->checkpoint, 0, NULL, OUT(0)), (void)0)              \
   X(checkpoint_stats, tsr_checkpoint_stats(w->checkpoint, 0, NULL, OUT(0)), (void)0)            \
   X(copies_init_into, tsr_copies_init_into(OUT(0), w->copy_plan, 0), tsr_copies_deinit(OUT(0))) \
@@ -101,17 +98,6 @@ static void release_all(world *w) {
     (tsr_spec_release(MADE(tsr_spec *)), tsr_changes_deinit(OUT(1))))                           \
   X(tree_select, tsr_tree_select(w->tree, &(tsr_tree_filter){0}, OUT(0), OUT(1)),               \
     free(MADE(int64_t *)))
-
-static tsr_status shard_by_axes(world *w) {
-  static const char *const token[] = {"__BATCH__"};
-  const tsr_logical_entry entry = {TSR_ENTRY_NAME, 1, token};
-  const tsr_logical_names names = {1, &entry, NULL};
-  const tsr_axes_request request = {.size = sizeof request,
-                                    .names = &names,
-                                    .mode = {.kind = TSR_MODE_FIXED, .mode = TSR_MODE_TRAIN},
-                                    .shape = TSR_SHAPE(7, 16)};
-  return tsr_axes_shard(w->axes, NULL, &request, w->mesh, true, OUT(0), OUT(1), OUT(2));
-}
 
 static tsr_status fit(world *w) {
   const tsr_fit_options options = {.size = sizeof options, .limit = 256};

@@ -202,46 +202,6 @@ static void values_are_equal_by_all_fields(void **state) {
   tsr_axes_release(given);
 }
 
-static void printing_says_what_follows_what(void **state) {
-  (void)state;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_axes *axes = axes_of("{'tensor_parallel_axis':'mdl','vocab_axis':null}");
-  tsr_axes_print(axes, &text);
-  assert_ok(tsr_text_check(&text));
-  assert_string_equal(
-      tsr_text_string(&text),
-      "data_parallel_axis                dp          default\n"
-      "fully_sharded_data_parallel_axis  fsdp        default\n"
-      "tensor_parallel_axis              mdl         given\n"
-      "sequence_parallel_axis            sp          default\n"
-      "expert_parallel_axis              ep          default\n"
-      "batch_axis                        fsdp+dp     follows fully_sharded_data_parallel_axis and "
-      "data_parallel_axis\n"
-      "sequence_axis                     sp          follows sequence_parallel_axis\n"
-      "query_sequence_axis               sp          follows sequence_parallel_axis\n"
-      "head_axis                         mdl         follows tensor_parallel_axis\n"
-      "kv_head_axis                      mdl         follows tensor_parallel_axis\n"
-      "key_sequence_axis                 sp          follows sequence_parallel_axis\n"
-      "hidden_state_axis                 mdl         follows tensor_parallel_axis\n"
-      "mlp_intermediate_axis             mdl         follows tensor_parallel_axis\n"
-      "vocab_axis                        _           given\n"
-      "expert_axis                       ep          follows expert_parallel_axis\n"
-      "expert_gate_axis                  _           default\n"
-      "attention_dim_axis                _           default\n"
-      "attention_kv_dim_axis             _           default\n"
-      "bias_head_sequence_axis           _           default\n"
-      "bias_key_sequence_axis            _           default\n"
-      "decode_batch_axis                 fsdp+dp     follows batch_axis\n"
-      "decode_query_sequence_axis        _           default\n"
-      "decode_head_axis                  mdl         follows head_axis\n"
-      "decode_kv_head_axis               mdl         follows kv_head_axis\n"
-      "decode_key_sequence_axis          sp          follows key_sequence_axis\n"
-      "decode_attention_dim_axis         _           default\n"
-      "decode_attention_kv_dim_axis      _           default\n");
-  tsr_text_deinit(&text);
-  tsr_axes_release(axes);
-}
-
 static void axes_are_shared(void **state) {
   (void)state;
   tsr_axes *axes = axes_of("{'head_axis':'q'}"), *same = tsr_axes_retain(axes);
@@ -271,5 +231,5 @@ static void running_out_of_memory_is_a_status(void **state) {
 SUITE(axes, TEST(fields_have_eformers_defaults), TEST(fields_not_given_follow_others),
       TEST(replacing_lets_derived_fields_follow), TEST(faults_are_named),
       TEST(names_and_tokens_are_found), TEST(what_was_given_reads_back),
-      TEST(values_are_equal_by_all_fields), TEST(printing_says_what_follows_what),
-      TEST(axes_are_shared), TEST(running_out_of_memory_is_a_status))
+      TEST(values_are_equal_by_all_fields), TEST(axes_are_shared),
+      TEST(running_out_of_memory_is_a_status))

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "mesh/mesh_internal.h"
 #include "rules/axes_internal.h"
 #include "rules/entries.h"
+#include "spec/spec_internal.h"
 #include "support/test.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/jax_mesh.h"
@@ -116,6 +118,22 @@ static void known_lists_serve(void **state) {
 
 // ---- what arrays are cut by ----
 
+// The spec of an array, as PartitionManager.shard corrects it.
+static tsr_status shard_axes(const tsr_axes *axes, const tsr_axes_request *request,
+                             const tsr_mesh *mesh, bool auto_correct, tsr_spec **out_spec,
+                             tsr_spec **out_wanted, tsr_changes *out_changes) {
+  tsr_spec *wanted = NULL;
+  TSR_TRY(tsr_axes_resolve_request(axes, NULL, request, &wanted));
+  tsr_status status = !mesh && auto_correct ? tsr_mesh_require(&mesh) : NULL;
+  if (!status)
+    status = tsr_spec_constrain(wanted, mesh, request->shape, NULL, out_spec, out_changes);
+  if (!status && out_wanted)
+    *out_wanted = wanted;
+  else
+    tsr_spec_release(wanted);
+  return status;
+}
+
 static void arrays_are_cut_as_far_as_they_allow(void **state) {
   (void)state;
   static const struct {
@@ -151,8 +169,7 @@ static void arrays_are_cut_as_far_as_they_allow(void **state) {
     tsr_spec *spec = NULL;
     const tsr_axes_request request = {sizeof request, &names, train, NULL, &cases[i].shape};
     if (cases[i].mesh) assert_ok(tsr_mesh_parse(cases[i].mesh, NULL, &mesh));
-    tsr_status status =
-        tsr_axes_shard(axes, NULL, &request, mesh, cases[i].auto_correct, &spec, NULL, NULL);
+    tsr_status status = shard_axes(axes, &request, mesh, cases[i].auto_correct, &spec, NULL, NULL);
     if (status)
       assert_message(status, cases[i].wanted);
     else
@@ -176,15 +193,12 @@ static void changes_come_with_the_spec_that_was_wanted(void **state) {
   const tsr_axes_request request = {sizeof request, &names, train, NULL, TSR_SHAPE(6, 4)};
   assert_ok(tsr_mesh_parse("dp=2,fsdp=2", NULL, &mesh));
   assert_ok(tsr_mesh_enter(mesh, &scope));
-  assert_ok(tsr_axes_shard(axes, NULL, &request, NULL, true, &spec, &wanted, &changes));
+  assert_ok(shard_axes(axes, &request, NULL, true, &spec, &wanted, &changes));
   assert_spec(spec, "()");
   tsr_changes_print(&changes, &text);
   assert_non_null(strstr(tsr_text_string(&text), "\"tp\" is not in the mesh"));
   tsr_changes_deinit(&changes);
   assert_spec(wanted, "fsdp+dp, tp");
-  const tsr_axes_request shapeless = {sizeof request, &names, train, NULL, NULL};
-  assert_fails(tsr_axes_shard(axes, NULL, &shapeless, NULL, true, &spec, NULL, NULL), BAD_ARGUMENT,
-               "no shape is given, wanted that of the array");
   tsr_scope_leave(scope);
   tsr_text_deinit(&text);
   tsr_mesh_release(mesh);
@@ -194,7 +208,7 @@ static void changes_come_with_the_spec_that_was_wanted(void **state) {
 
 // ---- scopes ----
 
-static void the_innermost_axes_serve_then_the_default(void **state) {
+static void the_innermost_axes_serve(void **state) {
   (void)state;
   tsr_axes *outer = axes_of("{'head_axis':'o'}"), *inner = axes_of("{'head_axis':'i'}");
   const tsr_axes *found = NULL;
@@ -214,13 +228,9 @@ static void the_innermost_axes_serve_then_the_default(void **state) {
   assert_spec(spec, "i");
   tsr_scope_leave(second);
   assert_ptr_equal(tsr_axes_current(), outer);
-  // The default stands below all scopes, and lasts.
-  assert_ok(tsr_axes_set_default(inner));
-  assert_ptr_equal(tsr_axes_current(), outer);
-  tsr_scope_leave(first);
   assert_ok(tsr_axes_require(&found));
-  assert_ptr_equal(found, inner);
-  assert_ok(tsr_axes_set_default(NULL));
+  assert_ptr_equal(found, outer);
+  tsr_scope_leave(first);
   assert_null(tsr_axes_current());
   tsr_axes_release(outer);
   tsr_axes_release(inner);
@@ -242,9 +252,7 @@ static tsr_status shard(void *context) {
   tsr_changes changes = {0};
   tsr_scope scope;
   tsr_status status = tsr_axes_enter(in->axes, &scope);
-  if (!status) status = tsr_axes_set_default(in->axes);
-  if (!status)
-    status = tsr_axes_shard(NULL, NULL, &request, in->mesh, true, &spec, &wanted, &changes);
+  if (!status) status = shard_axes(NULL, &request, in->mesh, true, &spec, &wanted, &changes);
   tsr_scope_leave(mark);
   tsr_changes_deinit(&changes);
   tsr_spec_release(spec);
@@ -257,7 +265,6 @@ static void running_out_of_memory_is_a_status(void **state) {
   sweep in = {.axes = axes_of("{}"), .names = names_of("['__BATCH__','__HEAD__']")};
   assert_ok(tsr_mesh_parse("dp=2,tp=2", NULL, &in.mesh));
   test_allocation_sweep(shard, &in);
-  assert_ok(tsr_axes_set_default(NULL));
   tsr_mesh_release(in.mesh);
   tsr_axes_release(in.axes);
   tsr_logical_names_deinit(&in.names);
@@ -265,5 +272,5 @@ static void running_out_of_memory_is_a_status(void **state) {
 
 SUITE(axes_manager, TEST(a_dimension_of_one_means_decoding), TEST(both_or_a_list_that_knows),
       TEST(known_lists_serve), TEST(arrays_are_cut_as_far_as_they_allow),
-      TEST(changes_come_with_the_spec_that_was_wanted),
-      TEST(the_innermost_axes_serve_then_the_default), TEST(running_out_of_memory_is_a_status))
+      TEST(changes_come_with_the_spec_that_was_wanted), TEST(the_innermost_axes_serve),
+      TEST(running_out_of_memory_is_a_status))
