@@ -54,9 +54,6 @@ TSR_MUST_USE tsr_status tsr_placer_from_specs(const char *const *paths,
                                               const tsr_mesh *mesh,
                                               const tsr_place_options *options,
                                               tsr_placer **out_placer);
-const tsr_mesh *tsr_placer_mesh(const tsr_placer *placer);
-// The spec of a path; NULL = none.
-const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path);
 
 // Collective. One leaf, by its path. Fails for a shape.
 TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,

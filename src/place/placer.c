@@ -148,13 +148,6 @@ void tsr_placer_release(const tsr_placer *placer) {
 
 // ---- paths ----
 
-const tsr_mesh *tsr_placer_mesh(const tsr_placer *placer) { return placer->mesh; }
-
-const tsr_spec *tsr_placer_find_spec(const tsr_placer *placer, const char *path) {
-  const int64_t index = tsr_name_index_find(&placer->paths, path);
-  return index < 0 ? NULL : placer->rows[index].spec;
-}
-
 static tsr_status find_row(const tsr_placer *placer, const char *path, const placer_row **out_row) {
   const int64_t index = tsr_name_index_find(&placer->paths, path);
   if (index < 0) {
