@@ -151,7 +151,6 @@ tsr_status tsr_partitioner_create(const tsr_topology *topology,
   TSR_TRY(check_options(topology, options));
   tsr_partitioner *partitioner = calloc(1, sizeof *partitioner);
   if (!partitioner) return tsr_fail(NO_MEMORY, "a partitioner");
-  atomic_init(&partitioner->refs, 1);
   atomic_init(&partitioner->params_on_devices, !options->params_on_host);
   const tsr_status status = fill(partitioner, topology, options);
   if (status) {
@@ -164,22 +163,16 @@ tsr_status tsr_partitioner_create(const tsr_topology *topology,
 
 // ---- reading ----
 
-tsr_partitioner *tsr_partitioner_retain(const tsr_partitioner *partitioner) {
-  tsr_partitioner *shared = (tsr_partitioner *)(uintptr_t)partitioner;
-  if (shared) atomic_fetch_add_explicit(&shared->refs, 1, memory_order_relaxed);
-  return shared;
-}
-
 void tsr_partitioner_release(const tsr_partitioner *partitioner) {
-  tsr_partitioner *shared = (tsr_partitioner *)(uintptr_t)partitioner;
-  if (!shared || atomic_fetch_sub_explicit(&shared->refs, 1, memory_order_acq_rel) != 1) return;
-  tsr_chunker_release(shared->chunker);
-  tsr_mesh_release(shared->mesh);
-  tsr_logical_rules_release(shared->rules);
-  tsr_spec_release(shared->data_spec);
-  free(shared->data_axes);
-  tsr_text_deinit(&shared->warnings);
-  free(shared);
+  tsr_partitioner *own = (tsr_partitioner *)(uintptr_t)partitioner;
+  if (!own) return;
+  tsr_chunker_release(own->chunker);
+  tsr_mesh_release(own->mesh);
+  tsr_logical_rules_release(own->rules);
+  tsr_spec_release(own->data_spec);
+  free(own->data_axes);
+  tsr_text_deinit(&own->warnings);
+  free(own);
 }
 
 tsr_status tsr_partitioner_need_mesh(const tsr_partitioner *partitioner) {

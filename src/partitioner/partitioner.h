@@ -14,7 +14,6 @@
 #include "tessera/text.h"
 
 struct tsr_partitioner {
-  atomic_int refs;
   atomic_bool params_on_devices;
   tsr_mesh *mesh;            // NULL = made without a topology
   tsr_chunker *chunker;      // of the mesh

@@ -13,8 +13,6 @@
 #include "tessera/spec.h"
 #include "tessera/status.h"
 
-tsr_partitioner *tsr_partitioner_retain(const tsr_partitioner *partitioner);
-
 // Warnings about the options, a line each, which t5x only logs or omits; "" = none.
 const char *tsr_partitioner_warnings(const tsr_partitioner *partitioner);
 bool tsr_partitioner_params_on_devices(const tsr_partitioner *partitioner);
