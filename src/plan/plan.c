@@ -54,10 +54,6 @@ const tsr_tree *tsr_plan_tree(const tsr_plan *plan) { return plan->tree; }
 const tsr_mesh *tsr_plan_mesh(const tsr_plan *plan) { return plan->mesh; }
 const tsr_rules *tsr_plan_rules(const tsr_plan *plan) { return plan->rules; }
 
-const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan) {
-  return plan->logical_rules;
-}
-
 int64_t tsr_plan_count(const tsr_plan *plan) { return tsr_tree_count(plan->tree); }
 int64_t tsr_plan_bytes_per_device(const tsr_plan *plan) { return plan->bytes_per_device; }
 int64_t tsr_plan_spec_count(const tsr_plan *plan) { return plan->spec_count; }
@@ -68,9 +64,6 @@ static bool has_row(const tsr_plan *plan, int64_t index) {
   return index >= 0 && index < tsr_tree_count(plan->tree);
 }
 
-int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index) {
-  return has_row(plan, index) ? plan->rows[index].wanted : -1;
-}
 int64_t tsr_plan_final(const tsr_plan *plan, int64_t index) {
   return has_row(plan, index) ? plan->rows[index].final : -1;
 }

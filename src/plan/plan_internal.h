@@ -24,7 +24,6 @@ const char *tsr_why_text(tsr_why why);  // "no rule matched"
 
 // The rules it was made by; NULL = none of that kind.
 const tsr_rules *tsr_plan_rules(const tsr_plan *plan);
-const tsr_logical_rules *tsr_plan_logical_rules(const tsr_plan *plan);
 // The bytes at each mesh position, padding included: tsr_mesh_device_count of them.
 TSR_MUST_USE tsr_status tsr_plan_device_bytes(const tsr_plan *plan, int64_t *out_bytes);
 // Their minimum, maximum and sum.
@@ -36,7 +35,6 @@ TSR_MUST_USE tsr_status tsr_plan_device_load(const tsr_plan *plan, tsr_device_lo
 // The distinct specs of the plan, and the number of a row's wanted and final one among them.
 int64_t tsr_plan_spec_count(const tsr_plan *plan);
 const tsr_spec *tsr_plan_spec_at(const tsr_plan *plan, int64_t spec);
-int64_t tsr_plan_wanted(const tsr_plan *plan, int64_t index);
 int64_t tsr_plan_final(const tsr_plan *plan, int64_t index);
 // The same mesh, tensors, specs, policies and notes, made by the same rules.
 bool tsr_plan_equal(const tsr_plan *a, const tsr_plan *b);

@@ -98,7 +98,6 @@ typedef bool answers_fn(world *w, int64_t index);
   X(npz_array, 1, !tsr_npz_array(w->npz, i))                                               \
   X(npz_is_stored, 1, !tsr_npz_is_stored(w->npz, i))                                       \
   X(plan_spec, tsr_plan_spec_count(w->plan), !tsr_plan_spec_at(w->plan, i))                \
-  X(plan_wanted, 2, tsr_plan_wanted(w->plan, i) == -1)                                     \
   X(plan_final, 2, tsr_plan_final(w->plan, i) == -1)                                       \
   X(plan_note_print, 2, prints_nothing(w, i))                                              \
   X(preset_family, 1000, !tsr_preset_family_at(i))                                         \

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/test.h"
@@ -246,7 +247,7 @@ static void logical_axes_become_specs(void **state) {
              "data, model -> data, _ 192; logical 0 0 0 -; logical_blocked 1 2 0 -; "
              "logical 1 3 0 -; indivisible 1 -1 4 model");
   assert_row(plan, 2, "() -> () 64; no_logical -1 -1 0 -");
-  assert_ptr_equal(tsr_plan_logical_rules(plan), rules);
+  assert_ptr_equal(plan->logical_rules, rules);
   tsr_plan_release(plan);
   const char *const twice[] = {"embed", "embed"};
   const tsr_tensor wrong = {"twice", TSR_F32, 2, (int64_t[]){16, 64}, twice};

@@ -18,7 +18,7 @@ static void given_specs_are_corrected_with_reasons(void **state) {
   assert_row(plan, 2, "fsdp -> fsdp 32; user -1 -1 0 -");
   assert_row(plan, 5, "() -> () 8; user -1 -1 0 -");
   assert_int_equal(tsr_plan_bytes_per_device(plan), 3200 + 2 * 256 + 2 * 32 + 8);
-  assert_int_equal(tsr_plan_final(plan, 1), tsr_plan_wanted(plan, 3));
+  assert_int_equal(tsr_plan_final(plan, 1), plan->rows[3].wanted);
   assert_int_equal(tsr_plan_spec_count(plan), 4);
   assert_ptr_equal(tsr_plan_tree(plan), tree);
   tsr_plan_release(plan);
