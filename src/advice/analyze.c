@@ -7,7 +7,6 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
-#include "json/json.h"
 #include "json/json_fields.h"
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
@@ -15,10 +14,8 @@
 #include "mesh/mesh_cost.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/compat/eformer_plan.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
-#include "tessera/engine/sharding.h"
 
 typedef struct analysis_job {
   const tsr_plan *plan;

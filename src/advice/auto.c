@@ -7,8 +7,6 @@
 #include "base/sized.h"
 #include "element/shape_internal.h"
 #include "plan/plan.h"
-#include "tessera/compat/eformer_plan.h"
-#include "tessera/engine/sharding.h"
 
 tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
                             const tsr_auto_options *given) {

@@ -4,7 +4,6 @@
 
 #include "advice/choice.h"
 #include "tessera/plan.h"
-#include "tessera/shape.h"
 
 // tsr_auto_options, checked and completed for a mesh.
 typedef struct tsr_chooser {

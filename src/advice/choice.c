@@ -7,7 +7,6 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/shape.h"
 
 // ---- units ----
 

@@ -6,7 +6,6 @@
 #include "base/arithmetic.h"
 #include "base/grow.h"
 #include "base/sized.h"
-#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/tree.h"
 #include "spec/spec_internal.h"

@@ -8,8 +8,6 @@
 #include "advice/choice.h"
 #include "advice/plan_auto_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/dtype.h"
-#include "tessera/shape.h"
 
 // ---- MeshPartitionHelper ----
 

@@ -10,7 +10,6 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "element/shape_internal.h"
-#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/spec_entry.h"
 #include "rules/rules_internal.h"

@@ -11,9 +11,7 @@
 
 #include "advice/choice.h"
 #include "advice/rematch.h"
-#include "advice/roles.h"
 #include "base/grow.h"
-#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/stand_ins.h"
 #include "spec/sharding_internal.h"

@@ -8,7 +8,6 @@
 
 #include "mesh/mesh_cost.h"
 #include "tessera/engine/mesh.h"
-#include "tessera/shape.h"
 
 // ---- kinds ----
 

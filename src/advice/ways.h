@@ -9,7 +9,6 @@
 #define TESSERA_ADVICE_WAYS_H
 
 #include "advice/choice.h"
-#include "tessera/shape.h"
 
 #define TSR_MAX_WAYS 4096
 

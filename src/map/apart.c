@@ -11,7 +11,6 @@
 #include "map/map.h"
 #include "plan/companions.h"
 #include "plan/stand_ins.h"
-#include "tessera/checkpoint/map.h"
 
 // ---- weights in other forms ----
 

@@ -8,9 +8,6 @@
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "map/map.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/shape.h"
-#include "tessera/tree.h"
 
 enum { MOST_GROUPS = 128 };
 

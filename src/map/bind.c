@@ -9,7 +9,6 @@
 #include "base/text_internal.h"
 #include "map/map.h"
 #include "rules/rules_internal.h"
-#include "tessera/checkpoint/map.h"
 
 enum { MOST_CAPTURES = 32 };
 

@@ -4,9 +4,6 @@
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/shape.h"
-#include "tessera/tree.h"
 
 // A map applied to one of the models.
 typedef struct map_trial {

@@ -7,11 +7,6 @@
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "plan/tree_internal.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/dtype.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/shape.h"
-#include "tessera/tree.h"
 
 static tsr_status number(const tsr_map_world *world, const tsr_map_expr *expr, int index,
                          int64_t *out) {

@@ -9,8 +9,6 @@
 #include "regex/regex.h"
 #include "tessera/checkpoint/map.h"
 #include "tessera/dtype.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/shape.h"
 #include "tessera/tree.h"
 
 // ---- a map as written ----

@@ -10,9 +10,6 @@
 #include "base/arithmetic.h"
 #include "base/grow.h"
 #include "element/shape_internal.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/shape.h"
-#include "tessera/status.h"
 
 enum { MOST_PIECES = 1 << 16, MOST_STEPS = 1 << 16 };
 

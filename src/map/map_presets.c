@@ -7,7 +7,6 @@
 #include "base/text_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
 
 // Rows PRESET(name, text), made by the build.
 #pragma GCC diagnostic ignored "-Woverlength-strings"

@@ -4,7 +4,6 @@
 
 #include "base/cursor.h"
 #include "map/map.h"
-#include "tessera/checkpoint/map.h"
 
 typedef struct tsr_map_reader {
   tsr_map *map;

@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "map/map_internal.h"
 #include "map/map_reader.h"
-#include "tessera/checkpoint/map.h"
 
 static bool at_end(tsr_map_reader *r) {
   tsr_cursor_peek(&r->cursor);

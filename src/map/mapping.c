@@ -7,10 +7,6 @@
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
-#include "tessera/engine/kernels.h"
-#include "tessera/shape.h"
-#include "tessera/tree.h"
 
 tsr_status tsr_mapping_create(const tsr_tree *source, tsr_mapping **out_mapping) {
   tsr_mapping *mapping = calloc(1, sizeof *mapping);

@@ -4,7 +4,6 @@
 #include "base/text_internal.h"
 #include "map/map.h"
 #include "map/map_internal.h"
-#include "tessera/checkpoint/map.h"
 
 static bool wants_quotes(const tsr_map_name *name) {
   static const char *const keywords[] = {"only", "let", "drop", "optional", "for"};

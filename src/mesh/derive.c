@@ -13,7 +13,6 @@
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/mesh.h"
-#include "tessera/mesh.h"
 
 tsr_status tsr_mesh_from_view(const tsr_topology *topology, const tsr_axis *axes, int axis_count,
                               const tsr_nd *view, const int64_t *source, tsr_mesh **out_mesh) {

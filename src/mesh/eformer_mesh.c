@@ -9,13 +9,10 @@
 #include "base/arithmetic.h"
 #include "base/compare.h"
 #include "base/sized.h"
-#include "mesh/dims.h"
 #include "mesh/jax.h"
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/compat/eformer_mesh.h"
-#include "tessera/compat/jax_mesh.h"
-#include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 
 static const int64_t default_dims[] = {1, -1, 1, 1, 1};

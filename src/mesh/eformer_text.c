@@ -6,8 +6,6 @@
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
 #include "tessera/compat/eformer_mesh.h"
-#include "tessera/mesh.h"
-#include "tessera/topology.h"
 
 // ---- Python's int() ----
 

@@ -8,7 +8,6 @@
 
 #include "mesh/jax.h"
 #include "mesh/nd.h"
-#include "tessera/engine/topology.h"
 
 // Row-major index of a device in the box.
 static int64_t place_of(const tsr_torus *torus, const tsr_device *device) {

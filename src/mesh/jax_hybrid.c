@@ -10,8 +10,6 @@
 #include "base/sized.h"
 #include "mesh/jax.h"
 #include "mesh/nd.h"
-#include "tessera/compat/jax_mesh.h"
-#include "tessera/engine/topology.h"
 
 typedef struct granule {
   int64_t key;

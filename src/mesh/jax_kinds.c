@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "mesh/jax.h"
-#include "tessera/engine/topology.h"
 
 enum { LARGEST_GROUP = 16 };
 

@@ -8,10 +8,6 @@
 #include "base/room.h"
 #include "mesh/jax.h"
 #include "mesh/mesh_build_internal.h"
-#include "tessera/compat/jax_mesh.h"
-#include "tessera/engine/topology.h"
-#include "tessera/mesh.h"
-#include "tessera/topology.h"
 
 // A mesh being made.
 typedef struct mesh_request {

@@ -11,10 +11,6 @@
 #include "base/room.h"
 #include "base/sized.h"
 #include "mesh/jax.h"
-#include "tessera/compat/jax_mesh.h"
-#include "tessera/engine/topology.h"
-#include "tessera/mesh.h"
-#include "tessera/topology.h"
 #include "topology/topology_internal.h"
 
 tsr_device_list tsr_device_list_of(const tsr_topology *topology) {

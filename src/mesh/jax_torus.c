@@ -16,7 +16,6 @@
 #include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "mesh/jax.h"
-#include "tessera/mesh.h"
 #include "tessera/text.h"
 
 static bool has_axis(unsigned set, int axis) { return set >> axis & 1; }

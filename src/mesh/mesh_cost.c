@@ -12,8 +12,6 @@
 #include <stdlib.h>
 
 #include "mesh/mesh.h"
-#include "tessera/engine/mesh.h"
-#include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 
 // ---- one axis ----

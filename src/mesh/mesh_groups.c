@@ -4,7 +4,6 @@
 
 #include "base/room.h"
 #include "mesh/mesh.h"
-#include "tessera/engine/groups.h"
 #include "tessera/engine/mesh.h"
 
 tsr_status tsr_mesh_find_axes(const tsr_mesh *mesh, const char *const *names, int name_count,

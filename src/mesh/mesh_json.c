@@ -1,6 +1,5 @@
 // Meshes as JSON: {"axes": [["data", 4], ["model", 2]], "types": ["auto", "explicit"], "devices":
 // [3, 1, 0, 2], "abstract": true}, of which only "axes" is required.
-#include "json/json.h"
 #include "json/json_read.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"

@@ -5,7 +5,6 @@
 // the root of the smallest factor: 2^15 steps at worst, where trial division needs 2^31.
 #include "base/arithmetic.h"
 #include "mesh/mesh_build_internal.h"
-#include "tessera/status.h"
 
 // Any factor that remains after trial division is larger.
 #define TRIAL_LIMIT 1024

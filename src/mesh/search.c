@@ -21,8 +21,6 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_cost.h"
 #include "mesh/nd.h"
-#include "tessera/engine/mesh.h"
-#include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 
 // ---- the machine as a grid ----

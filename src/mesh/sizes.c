@@ -8,7 +8,6 @@
 #include "base/text_internal.h"
 #include "mesh/dims.h"
 #include "mesh/mesh_build_internal.h"
-#include "tessera/mesh.h"
 
 // Pairs of sizes whose smaller one is above MAX_LOW are not tried: a message must not take long.
 enum { MAX_OFFERS = 3, MAX_LOW = 1 << 16 };

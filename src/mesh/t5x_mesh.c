@@ -13,7 +13,6 @@
 #include "mesh/mesh_build_internal.h"
 #include "mesh/nd.h"
 #include "tessera/compat/jax_mesh.h"
-#include "tessera/compat/t5x_mesh.h"
 #include "tessera/engine/topology.h"
 #include "topology/topology_internal.h"
 

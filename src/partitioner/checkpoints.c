@@ -6,7 +6,6 @@
 #include "tessera/checkpoint/load.h"
 #include "tessera/checkpoint/open.h"
 #include "tessera/checkpoint/save.h"
-#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
 

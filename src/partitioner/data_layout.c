@@ -7,12 +7,8 @@
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner.h"
 #include "partitioner/partitioner_internal.h"
-#include "tessera/compat/t5x_chunks.h"
-#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/layout.h"
-#include "tessera/mesh.h"
 #include "tessera/shape.h"
-#include "tessera/spec.h"
 #include "topology/topology_internal.h"
 
 tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner, int64_t *out_size) {

@@ -9,16 +9,13 @@
 #include "partitioner/partitioner_internal.h"
 #include "spec/spec_internal.h"
 #include "tessera/array.h"
-#include "tessera/comm.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/layout.h"
-#include "tessera/place.h"
 #include "tessera/shape.h"
-#include "tessera/spec.h"
 
 // How many boxes like that of this process each mesh axis has.
 typedef struct axis_boxes {

@@ -7,7 +7,6 @@
 #include "place/place.h"
 #include "tessera/compat/constrain.h"
 #include "tessera/compat/placer.h"
-#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/plan.h"
 
 static const char call[] = "move_params";  // ranks compare it

@@ -10,10 +10,8 @@
 #include "base/name_index.h"
 #include "base/text_internal.h"
 #include "partitioner/partitioner.h"
-#include "tessera/compat/t5x_partitioner.h"
 #include "tessera/plan.h"
 #include "tessera/shape.h"
-#include "tessera/text.h"
 #include "tessera/tree.h"
 
 static bool is_separator(char c) { return c == '/' || c == '.'; }

@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/array.h"
 #include "base/arena.h"
 #include "base/compare.h"
 #include "base/sized.h"
 #include "place/place.h"
-#include "tessera/compat/constrain.h"
 #include "tessera/engine/array.h"
-#include "tessera/engine/sharding.h"
 
 // Writes the report of leaf `index` to the caller's list, whose structs may have another size.
 static void write_report(tsr_placement_decision *decision, int64_t index,

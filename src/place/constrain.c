@@ -5,13 +5,9 @@
 #include "place/place.h"
 #include "place/place_internal.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/constrain.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/eformer_plan.h"
-#include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
-#include "tessera/engine/sharding.h"
-#include "tessera/logical.h"
 #include "tessera/plan.h"
 
 // `found` is an earlier failure, or NULL.

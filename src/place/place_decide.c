@@ -5,10 +5,8 @@
 #include "layout/layout_internal.h"
 #include "place/place.h"
 #include "spec/sharding.h"
-#include "tessera/compat/constrain.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/layout.h"
-#include "tessera/engine/sharding.h"
 
 // ---- options ----
 

@@ -11,10 +11,7 @@
 #include "place/place_internal.h"
 #include "plan/plan.h"
 #include "spec/spec_internal.h"
-#include "tessera/compat/constrain.h"
-#include "tessera/compat/placer.h"
 #include "tessera/engine/array.h"
-#include "tessera/engine/sharding.h"
 
 typedef struct placer_row {
   const char *path;

@@ -3,8 +3,6 @@
 #include "place/place.h"
 #include "place/place_internal.h"
 #include "plan/plan.h"
-#include "tessera/compat/constrain.h"
-#include "tessera/engine/sharding.h"
 
 static const struct {
   const char *word, *text;

@@ -7,7 +7,6 @@
 #include "mesh/mesh_internal.h"
 #include "place/place_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/engine/sharding.h"
 
 void tsr_array_tree_shardings(const tsr_array_tree *tree, const tsr_sharding **out_shardings) {
   for (int64_t i = 0; i < tsr_array_tree_count(tree); i++) {

@@ -4,8 +4,6 @@
 #include "base/text_internal.h"
 #include "place/place.h"
 #include "plan/plan.h"
-#include "tessera/compat/constrain.h"
-#include "tessera/compat/placer.h"
 
 // ---- placing ----
 

@@ -2,8 +2,6 @@
 // counted in the companion's elements.
 #include "base/arithmetic.h"
 #include "plan/companions.h"
-#include "tessera/engine/sharding.h"
-#include "tessera/spec.h"
 
 enum { MOST_IN_WORDS = 64 };  // elements that fill whole words together
 

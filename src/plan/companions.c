@@ -1,18 +1,15 @@
 // Companions are cut as the tensor they go with. Optimiser state takes the row of its parameter.
 // Scales of a quantised weight take the weight's cut, in blocks instead of elements, so that a
 // device has the scales of exactly the elements it holds. A cut through a block fails.
-#include "plan/companions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
-#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/spec_entry.h"
 #include "plan/stand_ins.h"
-#include "tessera/engine/sharding.h"
 
 typedef struct companion_pass {
   tsr_plan_builder *builder;

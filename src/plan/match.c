@@ -8,7 +8,6 @@
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "layout/layout.h"
-#include "plan/plan.h"
 #include "plan/stand_ins.h"
 #include "plan/together.h"
 #include "rules/rules_internal.h"

@@ -1,14 +1,11 @@
 // Notes as text. A plan keeps them as numbers; each reason has a printer.
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
-#include "plan/companions.h"
-#include "plan/plan.h"
 #include "plan/plan_internal.h"
 #include "plan/stand_ins.h"
 #include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/flax_rules.h"
-#include "tessera/engine/sharding.h"
 
 void tsr_spec_add(const tsr_spec *spec, tsr_text *out) {
   const tsr_status status = tsr_spec_print(spec, TSR_FORM_SHORT, out);

@@ -6,7 +6,6 @@
 
 #include "plan/tree_internal.h"
 #include "regex/regex.h"
-#include "tessera/tree.h"
 
 typedef struct pattern_set {
   const char *const *patterns;  // borrowed

@@ -9,10 +9,8 @@
 #include "layout/layout.h"
 #include "layout/layout_internal.h"
 #include "plan/plan_internal.h"
-#include "plan/tree_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/engine/layout.h"
-#include "tessera/engine/sharding.h"
 
 static const struct {
   const char *word, *text;

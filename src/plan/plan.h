@@ -11,7 +11,6 @@
 
 #include "base/arena.h"
 #include "base/name_index.h"
-#include "plan/hash_slots.h"
 #include "plan/shape_table.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/plan.h"

@@ -4,7 +4,6 @@
 #include "plan/plan.h"
 #include "plan/spec_entry.h"
 #include "spec/axis_ref.h"
-#include "tessera/engine/sharding.h"
 
 // ---- notes ----
 

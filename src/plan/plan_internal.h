@@ -3,21 +3,15 @@
 #ifndef TESSERA_PLAN_PLAN_INTERNAL_H
 #define TESSERA_PLAN_PLAN_INTERNAL_H
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "json/json.h"
 #include "plan/tree_internal.h"
-#include "tessera/api.h"
 #include "tessera/logical.h"
 #include "tessera/mesh.h"
 #include "tessera/plan.h"
 #include "tessera/rules.h"
 #include "tessera/spec.h"
-#include "tessera/status.h"
 #include "tessera/text.h"
-#include "tessera/tree.h"
 
 const char *tsr_why_word(tsr_why why);  // "no_rule"
 const char *tsr_why_text(tsr_why why);  // "no rule matched"

@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "base/text_internal.h"
 #include "file/replace.h"
-#include "json/json.h"
 #include "json/json_read.h"
 #include "layout/layout_internal.h"
 #include "mesh/mesh_internal.h"

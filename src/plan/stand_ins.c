@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/grow.h"
-#include "base/name_index.h"
 
 enum { BITS = 4, MLX_GROUP = 64 };  // the usual values, where the tensors do not show them
 

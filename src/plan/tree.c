@@ -12,7 +12,6 @@
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "element/shape_internal.h"
-#include "plan/tree_internal.h"
 
 struct tsr_tree {
   atomic_int references;

@@ -3,9 +3,7 @@
 #define TESSERA_PLAN_TREE_H
 
 #include "base/arena.h"
-#include "json/json.h"
 #include "plan/tree_internal.h"
-#include "tessera/tree.h"
 
 // Keeps warnings about its files, a line each. Call it before the tree is shared.
 TSR_MUST_USE tsr_status tsr_tree_keep_warnings(tsr_tree *tree, const char *lines);

@@ -10,7 +10,6 @@
 #include "base/text_internal.h"
 #include "plan/hash_slots.h"
 #include "plan/tree.h"
-#include "plan/tree_internal.h"
 #include "tessera/engine/kernels.h"
 
 // ---- patterns ----

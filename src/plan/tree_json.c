@@ -5,10 +5,8 @@
 
 #include "base/grow.h"
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "json/json_read.h"
 #include "plan/tree.h"
-#include "plan/tree_internal.h"
 
 // ---- tensors, also for plan_json.c ----
 

@@ -1,11 +1,8 @@
 // Opens a model by its path: a folder, a file of tensors, or a list of them in JSON.
 #include "base/text_internal.h"
 #include "file/safetensors.h"
-#include "json/json.h"
 #include "plan/plan_internal.h"
 #include "plan/tree.h"
-#include "plan/tree_internal.h"
-#include "tessera/plan.h"
 
 static tsr_status from_model(const tsr_model *model, tsr_tensor *tensors, tsr_tree **out_tree) {
   tsr_tree *tree = NULL;

@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "json/json.h"
 #include "rules/entry.h"
 #include "tessera/api.h"
 #include "tessera/compat/eformer_axes.h"
 #include "tessera/engine/sharding.h"
-#include "tessera/logical.h"
 #include "tessera/mesh.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"

@@ -8,10 +8,7 @@
 #include "mesh/mesh_internal.h"
 #include "rules/axes_internal.h"
 #include "spec/spec_internal.h"
-#include "tessera/compat/eformer_axes.h"
 #include "tessera/compat/scope.h"
-#include "tessera/engine/sharding.h"
-#include "tessera/mesh.h"
 #include "tessera/shape.h"
 
 // ---- requests ----

@@ -8,7 +8,6 @@
 #include "base/suggest.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/eformer_axes.h"
 
 struct tsr_axis_registry {
   tsr_registration *items;

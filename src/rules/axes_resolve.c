@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/eformer_axes.h"
 
 // Registrations may refer to one another. These limits bound the length of a chain, and the names
 // followed for one dimension, since nested groups grow fast.

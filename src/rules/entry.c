@@ -1,6 +1,5 @@
 // Entries and lists of entries: checked, compared, copied, and converted to and from specs. A list
 // is one block, so that one free undoes it.
-#include "rules/entry.h"
 
 #include <assert.h>
 #include <stdlib.h>

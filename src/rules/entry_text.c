@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/entry.h"
 #include "spec/forms.h"
 

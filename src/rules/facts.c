@@ -12,7 +12,6 @@
 #include "base/cursor.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 

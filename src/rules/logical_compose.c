@@ -4,7 +4,6 @@
 
 #include "base/compare.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/flax_rules.h"
 #include "tessera/compat/t5x_rules.h"
 
 // ---- two lists as one ----

@@ -6,11 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "json/json.h"
 #include "rules/entry.h"
 #include "tessera/api.h"
 #include "tessera/compat/flax_rules.h"
-#include "tessera/logical.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"
 #include "tessera/text.h"

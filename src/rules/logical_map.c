@@ -8,10 +8,8 @@
 
 #include "base/suggest.h"
 #include "mesh/mesh_internal.h"
-#include "rules/entry.h"
 #include "rules/logical_internal.h"
 #include "spec/sharding.h"
-#include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"

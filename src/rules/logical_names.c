@@ -2,10 +2,7 @@
 // over layers, vmap) change them.
 #include <stdlib.h>
 
-#include "json/json.h"
-#include "rules/entry.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/flax_rules.h"
 
 tsr_status tsr_logical_names_of(const char *const *strings, int count,
                                 tsr_logical_names *out_names) {

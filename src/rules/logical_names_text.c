@@ -2,7 +2,6 @@
 // since "()" is the empty list.
 #include "base/arena.h"
 #include "base/text_internal.h"
-#include "rules/entry.h"
 #include "rules/logical_internal.h"
 
 static bool is_empty_list(tsr_cursor cursor) {

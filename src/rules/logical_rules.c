@@ -9,9 +9,7 @@
 
 #include "base/grow.h"
 #include "base/scope.h"
-#include "tessera/compat/flax_rules.h"
 #include "tessera/compat/scope.h"
-#include "tessera/logical.h"
 
 struct tsr_logical_rules {
   atomic_int refs;

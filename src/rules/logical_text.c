@@ -3,13 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/file.h"
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/logical_internal.h"
 #include "spec/forms.h"
-#include "tessera/compat/flax_rules.h"
 
 // ---- JSON ----
 

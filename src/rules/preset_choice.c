@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"
 

@@ -2,7 +2,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "json/json.h"
 #include "json/json_read.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/json.h"
 #include "json/json_read.h"
 #include "rules/rules.h"
 #include "rules/rules_internal.h"

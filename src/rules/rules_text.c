@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/status_internal.h"
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/rules.h"
 
 enum { MOST_INCLUDES = 16 };  // within one another

@@ -12,9 +12,7 @@
 
 #include "base/suggest.h"
 #include "base/text_internal.h"
-#include "json/json.h"
 #include "rules/logical_internal.h"
-#include "tessera/compat/eformer_axes.h"
 #include "tessera/engine/kernels.h"
 
 #define TSR_FIELD_ROW(id, name, token, decode, axis, first, second) \

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tessera/engine/topology.h"
 #include "topology/topology.h"
 
 #ifdef TSR_WITH_HWLOC

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "tessera/engine/topology.h"
-
 #define GIB ((int64_t)1 << 30)
 #define GIGABYTES_PER_SECOND(rate) (1e-9 / (rate))
 

@@ -1,8 +1,6 @@
 // Platforms and their names.
 #include <string.h>
 
-#include "tessera/engine/topology.h"
-#include "tessera/topology.h"
 #include "topology/topology_internal.h"
 
 static const char *const names[TSR_PLATFORM_COUNT] = {

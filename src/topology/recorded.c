@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "base/suggest.h"
-#include "json/json.h"
 #include "json/json_fields.h"
 #include "json/json_read.h"
-#include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology.h"
 #include "topology/topology_internal.h"

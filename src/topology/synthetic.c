@@ -12,7 +12,6 @@
 #include "base/cursor.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
-#include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology_internal.h"
 

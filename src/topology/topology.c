@@ -11,7 +11,6 @@
 
 #include "base/compare.h"
 #include "base/sized.h"
-#include "tessera/engine/topology.h"
 #include "topology/kinds.h"
 #include "topology/topology_internal.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tessera/engine/kernels.h"
-#include "tessera/engine/topology.h"
 #include "topology/topology.h"
 #include "topology/topology_internal.h"
 

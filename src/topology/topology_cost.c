@@ -4,7 +4,6 @@
 // matter only for devices without coordinates (GPUs on NVLink, CPU processes).
 #include <stdlib.h>
 
-#include "tessera/engine/topology.h"
 #include "topology/topology.h"
 #include "topology/topology_internal.h"
 

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include "base/text_internal.h"
-#include "json/json.h"
-#include "tessera/topology.h"
 #include "topology/topology_internal.h"
 
 static tsr_status read_file(const char *path, tsr_topology **out_topology) {
