@@ -10,16 +10,15 @@
 
 tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
                             const tsr_auto_options *given) {
-  tsr_auto_options read;
-  const tsr_auto_options *const options = &read;
-  TSR_TRY(tsr_sized_read(tsr_auto_options, given, &read));
-  TSR_TRY(tsr_list_check(options->names, options->name_count, "names"));
+  tsr_auto_options options;
+  TSR_TRY(tsr_sized_read(tsr_auto_options, given, &options));
+  TSR_TRY(tsr_list_check(options.names, options.name_count, "names"));
   TSR_TRY(tsr_mesh_or_current(mesh, &chooser->mesh));
-  chooser->min_size = options->min_size ? options->min_size : tsr_mesh_device_count(chooser->mesh);
-  chooser->reverse = options->reverse;
-  chooser->stack_leftovers = options->stack_leftovers;
-  if (options->name_count)
-    return tsr_units_of_names(chooser->mesh, options->names, options->name_count, &chooser->units);
+  chooser->min_size = options.min_size ? options.min_size : tsr_mesh_device_count(chooser->mesh);
+  chooser->reverse = options.reverse;
+  chooser->stack_leftovers = options.stack_leftovers;
+  if (options.name_count)
+    return tsr_units_of_names(chooser->mesh, options.names, options.name_count, &chooser->units);
   tsr_units_by_size(chooser->mesh, &chooser->units);
   return NULL;
 }

@@ -355,18 +355,17 @@ static tsr_status run(fit_job *job, tsr_plan **out_plan, tsr_fit_report *out_rep
 tsr_status tsr_plan_fit(const tsr_tree *tree, const tsr_mesh *mesh, const tsr_fit_options *given,
                         tsr_plan **out_plan, tsr_fit_report *out_report) {
   tsr_fit_report report = {0};
-  tsr_fit_options read;
-  const tsr_fit_options *const options = &read;
-  TSR_TRY(tsr_sized_read(tsr_fit_options, given, &read));
+  tsr_fit_options options;
+  TSR_TRY(tsr_sized_read(tsr_fit_options, given, &options));
   TSR_TRY(tsr_sized_check(tsr_fit_report, out_report));
   TSR_TRY(tsr_mesh_or_current(mesh, &mesh));
-  TSR_TRY(check_options(options, tree, mesh));
+  TSR_TRY(check_options(&options, tree, mesh));
   fit_job job = {.tree = tree,
                  .mesh = mesh,
-                 .options = options,
-                 .copies = options->gradient_copies + options->optimiser_copies};
-  const tsr_status status = options->limit ? run(&job, out_plan, &report)
-                                           : plan_freely(tree, mesh, options, out_plan, &report);
+                 .options = &options,
+                 .copies = options.gradient_copies + options.optimiser_copies};
+  const tsr_status status = options.limit ? run(&job, out_plan, &report)
+                                          : plan_freely(tree, mesh, &options, out_plan, &report);
   tsr_placer_deinit(&job.placer);
   tsr_ways_deinit(&job.ways);
   tsr_tree_groups_deinit(&job.groups);

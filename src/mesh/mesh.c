@@ -215,22 +215,21 @@ static uint64_t hash_mesh(const tsr_mesh *mesh, uint64_t seed) {
 tsr_status tsr_mesh_create(const tsr_mesh_desc *given, tsr_mesh **out_mesh) {
   tsr_axis axes[TSR_MAX_AXES];
   int64_t count = 0;
-  tsr_mesh_desc read;
-  const tsr_mesh_desc *const desc = &read;
-  TSR_TRY(tsr_sized_read(tsr_mesh_desc, given, &read));
-  TSR_TRY(resolve_axes(desc, axes, &count));
-  if (desc->abstract && desc->devices)
+  tsr_mesh_desc desc;
+  TSR_TRY(tsr_sized_read(tsr_mesh_desc, given, &desc));
+  TSR_TRY(resolve_axes(&desc, axes, &count));
+  if (desc.abstract && desc.devices)
     return tsr_fail(BAD_ARGUMENT, "an abstract mesh has no devices, but %lld are given",
                     (long long)count);
-  if (desc->devices && !desc->device_count)
+  if (desc.devices && !desc.device_count)
     return tsr_fail(BAD_ARGUMENT, "a list of devices without its length");
 
-  const int64_t *ids = desc->devices;
+  const int64_t *ids = desc.devices;
   if (ids && is_iota(ids, count)) ids = NULL;
-  tsr_mesh *mesh = allocate(axes, desc->axis_count, count, ids);
+  tsr_mesh *mesh = allocate(axes, desc.axis_count, count, ids);
   if (!mesh) return tsr_fail(NO_MEMORY, "mesh of %lld devices", (long long)count);
-  mesh->is_abstract = desc->abstract;
-  if (desc->topology && !desc->abstract) mesh->topology = tsr_topology_retain(desc->topology);
+  mesh->is_abstract = desc.abstract;
+  if (desc.topology && !desc.abstract) mesh->topology = tsr_topology_retain(desc.topology);
   tsr_status status = index_devices(mesh);
   if (!status) status = check_device_ids(mesh);
   if (status) {

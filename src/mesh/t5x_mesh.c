@@ -447,18 +447,17 @@ static tsr_status create_multi_slice(const tsr_topology *topology,
 
 tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh_options *given,
                                 tsr_mesh **out_mesh) {
-  tsr_t5x_mesh_options read;
-  const tsr_t5x_mesh_options *const options = &read;
-  TSR_TRY(tsr_sized_read(tsr_t5x_mesh_options, given, &read));
-  if (options->ici_mesh_shape && options->dcn_mesh_shape)
-    return create_multi_slice(topology, options, out_mesh);
-  if (options->model_parallel_submesh && options->model_parallel_submesh->count)
-    return tsr_t5x_get_mesh(topology, options->model_parallel_submesh, 0, true, out_mesh);
+  tsr_t5x_mesh_options options;
+  TSR_TRY(tsr_sized_read(tsr_t5x_mesh_options, given, &options));
+  if (options.ici_mesh_shape && options.dcn_mesh_shape)
+    return create_multi_slice(topology, &options, out_mesh);
+  if (options.model_parallel_submesh && options.model_parallel_submesh->count)
+    return tsr_t5x_get_mesh(topology, options.model_parallel_submesh, 0, true, out_mesh);
   if (tsr_topology_platform(topology) == TSR_PLATFORM_CPU)
     return tsr_t5x_get_cpu_mesh(topology, out_mesh);
   if (tsr_topology_platform(topology) == TSR_PLATFORM_GPU)
-    return tsr_t5x_get_gpu_mesh(topology, options->num_partitions, out_mesh);
+    return tsr_t5x_get_gpu_mesh(topology, options.num_partitions, out_mesh);
   tsr_hardware_mesh submesh;
-  TSR_TRY(find_submesh(topology, options->num_partitions, &submesh));
+  TSR_TRY(find_submesh(topology, options.num_partitions, &submesh));
   return tsr_t5x_get_mesh(topology, &submesh, 0, true, out_mesh);
 }

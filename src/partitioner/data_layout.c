@@ -48,14 +48,13 @@ static tsr_status check_host(const tsr_partitioner *partitioner, int64_t host) {
 // The process to answer for: `host_index`, if given.
 static tsr_status choose_host(const tsr_partitioner *partitioner,
                               const tsr_data_layout_options *given, int64_t *host) {
-  tsr_data_layout_options read;
-  const tsr_data_layout_options *const options = &read;
-  TSR_TRY(tsr_sized_read(tsr_data_layout_options, given, &read));
-  if (!options->host_index) return NULL;
-  if (!options->serve_host_index)
+  tsr_data_layout_options options;
+  TSR_TRY(tsr_sized_read(tsr_data_layout_options, given, &options));
+  if (!options.host_index) return NULL;
+  if (!options.serve_host_index)
     return tsr_fail(HOST_INDEX_UNSUPPORTED, "host_index %lld needs serve_host_index",
-                    (long long)*options->host_index);
-  *host = *options->host_index;
+                    (long long)*options.host_index);
+  *host = *options.host_index;
   return check_host(partitioner, *host);
 }
 

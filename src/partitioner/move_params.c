@@ -91,20 +91,19 @@ static tsr_status keep_in_place(const tsr_array_tree *state, tsr_comm *comm,
 tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
                                        const tsr_array_tree *state, const tsr_plan *axes,
                                        const tsr_move_options *given, tsr_array_tree **out_state) {
-  tsr_move_options read;
-  const tsr_move_options *const options = &read;
-  tsr_status status = read_options(given, &read);
+  tsr_move_options options;
+  tsr_status status = read_options(given, &options);
   if (!status) status = tsr_partitioner_need_mesh(partitioner);
   if (status) {
-    tsr_comm *comm = tsr_array_tree_comm(state, options->comm);
+    tsr_comm *comm = tsr_array_tree_comm(state, options.comm);
     return comm ? tsr_array_agree(comm, call, status) : status;
   }
   if (!tsr_partitioner_params_on_devices(partitioner))
-    return keep_in_place(state, options->comm, out_state);
-  if (!options->host_local) return move_whole(state, axes, options, out_state);
+    return keep_in_place(state, options.comm, out_state);
+  if (!options.host_local) return move_whole(state, axes, &options, out_state);
   tsr_array_tree *global = NULL;
-  status = join_parts(partitioner, state, axes, options->comm, &global);
-  if (!status) status = move_whole(global, axes, options, out_state);
+  status = join_parts(partitioner, state, axes, options.comm, &global);
+  if (!status) status = move_whole(global, axes, &options, out_state);
   tsr_array_tree_release(global);
   return status;
 }

@@ -139,14 +139,13 @@ static tsr_status fill(tsr_partitioner *partitioner, const tsr_topology *topolog
 tsr_status tsr_partitioner_create(const tsr_topology *topology,
                                   const tsr_partitioner_options *given,
                                   tsr_partitioner **out_partitioner) {
-  tsr_partitioner_options read;
-  const tsr_partitioner_options *const options = &read;
-  TSR_TRY(tsr_sized_read(tsr_partitioner_options, given, &read));
-  TSR_TRY(check_options(topology, options));
+  tsr_partitioner_options options;
+  TSR_TRY(tsr_sized_read(tsr_partitioner_options, given, &options));
+  TSR_TRY(check_options(topology, &options));
   tsr_partitioner *partitioner = calloc(1, sizeof *partitioner);
   if (!partitioner) return tsr_fail(NO_MEMORY, "a partitioner");
-  atomic_init(&partitioner->params_on_devices, !options->params_on_host);
-  const tsr_status status = fill(partitioner, topology, options);
+  atomic_init(&partitioner->params_on_devices, !options.params_on_host);
+  const tsr_status status = fill(partitioner, topology, &options);
   if (status) {
     tsr_partitioner_release(partitioner);
     return status;

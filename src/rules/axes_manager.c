@@ -38,21 +38,20 @@ static tsr_status find_mode(const tsr_mode_source *source, const tsr_shape *shap
 tsr_status tsr_axes_resolve_request(const tsr_axes *axes, const tsr_axis_registry *registry,
                                     const tsr_axes_request *given, tsr_spec **out_spec) {
   tsr_mode mode = TSR_MODE_TRAIN;
-  tsr_axes_request read;
-  const tsr_axes_request *const request = &read;
-  TSR_TRY(tsr_sized_read(tsr_axes_request, given, &read));
+  tsr_axes_request request;
+  TSR_TRY(tsr_sized_read(tsr_axes_request, given, &request));
   if (!axes) TSR_TRY(tsr_axes_require(&axes));
-  if (request->names && request->mode.kind != TSR_MODE_NOT_GIVEN) {
-    TSR_TRY(find_mode(&request->mode, request->shape, &mode));
-    return tsr_axes_resolve_spec(axes, registry, request->names, mode, out_spec);
+  if (request.names && request.mode.kind != TSR_MODE_NOT_GIVEN) {
+    TSR_TRY(find_mode(&request.mode, request.shape, &mode));
+    return tsr_axes_resolve_spec(axes, registry, request.names, mode, out_spec);
   }
-  const tsr_dynamic_axes *dynamic = request->dynamic;
+  const tsr_dynamic_axes *dynamic = request.dynamic;
   if (!dynamic || dynamic->mode.kind == TSR_MODE_NOT_GIVEN)
     return tsr_fail(AXES_OR_MODE_MISSING, "%s missing, wanted both or dynamic axes",
-                    request->names                             ? "the mode is"
-                    : request->mode.kind == TSR_MODE_NOT_GIVEN ? "axes and mode are"
-                                                               : "the axes are");
-  TSR_TRY(find_mode(&dynamic->mode, request->shape, &mode));
+                    request.names                             ? "the mode is"
+                    : request.mode.kind == TSR_MODE_NOT_GIVEN ? "axes and mode are"
+                                                              : "the axes are");
+  TSR_TRY(find_mode(&dynamic->mode, request.shape, &mode));
   const tsr_logical_names names = {dynamic->count, dynamic->entries, NULL};
   return tsr_axes_resolve_spec(axes, registry, &names, mode, out_spec);
 }

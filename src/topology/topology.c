@@ -109,29 +109,28 @@ static void complete(tsr_topology *topology, const tsr_topology_desc *desc) {
 }
 
 tsr_status tsr_topology_create(const tsr_topology_desc *given, tsr_topology **out_topology) {
-  tsr_topology_desc read;
-  const tsr_topology_desc *const desc = &read;
-  TSR_TRY(tsr_sized_read(tsr_topology_desc, given, &read));
-  TSR_TRY(check_desc(desc));
-  const char *kind = desc->kind ? desc->kind : tsr_platform_name(desc->platform);
-  const size_t count = (size_t)desc->device_count, kind_bytes = strlen(kind) + 1;
-  const size_t device_bytes = count * sizeof *desc->devices;
+  tsr_topology_desc desc;
+  TSR_TRY(tsr_sized_read(tsr_topology_desc, given, &desc));
+  TSR_TRY(check_desc(&desc));
+  const char *kind = desc.kind ? desc.kind : tsr_platform_name(desc.platform);
+  const size_t count = (size_t)desc.device_count, kind_bytes = strlen(kind) + 1;
+  const size_t device_bytes = count * sizeof *desc.devices;
   const size_t place_bytes = count * sizeof(tsr_id_place);
   tsr_topology *topology = malloc(sizeof *topology + device_bytes + place_bytes + kind_bytes);
   if (!topology) return tsr_fail(NO_MEMORY, "topology of %zu devices", count);
 
   char *cursor = (char *)(topology + 1);
-  tsr_device *devices = memcpy(cursor, desc->devices, device_bytes);
+  tsr_device *devices = memcpy(cursor, desc.devices, device_bytes);
   tsr_id_place *places = (tsr_id_place *)(void *)(cursor += device_bytes);
-  index_ids(devices, desc->device_count, places);
-  *topology = (tsr_topology){.platform = desc->platform,
+  index_ids(devices, desc.device_count, places);
+  *topology = (tsr_topology){.platform = desc.platform,
                              .kind = memcpy(cursor + place_bytes, kind, kind_bytes),
-                             .device_count = desc->device_count,
+                             .device_count = desc.device_count,
                              .devices = devices,
                              .places = places};
   atomic_init(&topology->refs, 1);
   measure(topology);
-  complete(topology, desc);
+  complete(topology, &desc);
   *out_topology = topology;
   return NULL;
 }
