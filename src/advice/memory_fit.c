@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "base/room.h"
 #include "base/sized.h"
+#include "base/text_internal.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
 #include "mesh/mesh.h"
@@ -222,14 +223,13 @@ static tsr_status fail_to_fit(const fit_job *job, int64_t smallest, int64_t larg
                               int64_t largest) {
   tsr_text mesh = TSR_TEXT_EMPTY;
   tsr_mesh_describe(job->mesh, &mesh);
-  const tsr_status status =
+  return tsr_text_end(
+      &mesh,
       tsr_fail(DOES_NOT_FIT,
                "the model takes at least %lld bytes per device on mesh %s, and the limit is %lld; "
                "\"%s\" takes %lld of them",
                (long long)smallest, tsr_text_string(&mesh), (long long)job->options->limit,
-               job->groups.items[largest_group].pattern, (long long)largest);
-  tsr_text_deinit(&mesh);
-  return status;
+               job->groups.items[largest_group].pattern, (long long)largest));
 }
 
 static tsr_status check_smallest(const fit_job *job, int64_t *out_smallest) {

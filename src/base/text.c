@@ -98,6 +98,14 @@ tsr_status tsr_fail_text_at(tsr_cause cause, const char *file, int line, tsr_tex
   return status;
 }
 
+tsr_status tsr_text_end(tsr_text *text, tsr_status status) {
+  const tsr_status failed = tsr_text_check(text);
+  tsr_text_deinit(text);
+  if (!failed) return status;
+  tsr_status_free(status);
+  return failed;
+}
+
 tsr_status tsr_text_take(tsr_text *text, char **out_string) {
   if (!text->failed) reserve(text, 0);
   if (text->failed) {

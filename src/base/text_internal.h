@@ -20,6 +20,8 @@ TSR_PRINTF(2, 3) void tsr_text_addf(tsr_text *text, const char *format, ...);
 
 // Fails with no_memory if an addition did.
 TSR_MUST_USE tsr_status tsr_text_check(const tsr_text *text);
+// Frees the text and gives `status`, which was made of it; no_memory if an addition failed.
+TSR_MUST_USE tsr_status tsr_text_end(tsr_text *text, tsr_status status);
 // Hands the text to the caller, who frees it with free(); `text` is empty afterwards.
 TSR_MUST_USE tsr_status tsr_text_take(tsr_text *text, char **out_string);
 

@@ -4,6 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/grow.h"
+#include "base/text_internal.h"
 #include "element/shape_internal.h"
 #include "map/map.h"
 #include "plan/tree_internal.h"
@@ -24,9 +25,7 @@ static const char *shown(const tsr_shape *shape, tsr_text *text) {
   fail_about(shape, tsr_fail(cause, format, __VA_ARGS__))
 static tsr_status fail_about(const tsr_shape *shape, tsr_status status) {
   tsr_text text = TSR_TEXT_EMPTY;
-  status = tsr_note(status, "a tensor of shape %s", shown(shape, &text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_text_end(&text, tsr_note(status, "a tensor of shape %s", shown(shape, &text)));
 }
 
 // A dimension; negative ones count from the end. `extra` = one past the last is allowed.

@@ -36,12 +36,9 @@ static tsr_status unknown_map(const char *name) {
     tsr_suggestion_offer(&near, presets[i].name);
     tsr_text_addf(&known, "%s%s", i ? ", " : "", presets[i].name);
   }
-  tsr_status status =
-      known.failed ? tsr_fail(NO_MEMORY, "a message")
-                   : tsr_fail(UNKNOWN_PRESET, "there is no map \"%s\", only %s" TSR_DID_YOU_MEAN,
-                              name, tsr_text_string(&known), TSR_SUGGESTED(near));
-  tsr_text_deinit(&known);
-  return status;
+  return tsr_text_end(
+      &known, tsr_fail(UNKNOWN_PRESET, "there is no map \"%s\", only %s" TSR_DID_YOU_MEAN, name,
+                       tsr_text_string(&known), TSR_SUGGESTED(near)));
 }
 
 tsr_status tsr_map_preset(const char *name, tsr_map **out_map) {

@@ -230,10 +230,7 @@ static tsr_status fail_stuck(const tsr_torus *torus, const int64_t *shape, int r
   for (int i = 0; i < advice.count; i++)
     tsr_text_addf(&text, " (%s),", tsr_dims_text(advice.best[i].shape, rank, ", ", buffer));
   tsr_text_add(&text, " or allow physical axes to be split");
-  tsr_status status = tsr_text_check(&text);
-  if (!status) status = tsr_fail(NO_AXIS_ASSIGNMENT, "%s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_text_end(&text, tsr_fail(NO_AXIS_ASSIGNMENT, "%s", tsr_text_string(&text)));
 }
 
 tsr_status tsr_torus_assign(const tsr_torus *torus, const int64_t *shape, int rank, bool split,

@@ -105,12 +105,9 @@ tsr_status tsr_mesh_no_axis(const tsr_mesh *mesh, const char *name) {
     tsr_suggestion_offer(&near, tsr_mesh_axis_at(mesh, i)->name);
   tsr_text axes = TSR_TEXT_EMPTY;
   tsr_mesh_describe(mesh, &axes);
-  tsr_status status = tsr_text_check(&axes);
-  if (!status)
-    status = tsr_fail(UNKNOWN_MESH_AXIS, "axis \"%s\" is not in mesh %s" TSR_DID_YOU_MEAN, name,
-                      tsr_text_string(&axes), TSR_SUGGESTED(near));
-  tsr_text_deinit(&axes);
-  return status;
+  return tsr_text_end(
+      &axes, tsr_fail(UNKNOWN_MESH_AXIS, "axis \"%s\" is not in mesh %s" TSR_DID_YOU_MEAN, name,
+                      tsr_text_string(&axes), TSR_SUGGESTED(near)));
 }
 
 tsr_status tsr_mesh_need_axis(const tsr_mesh *mesh, const char *name, int *out_axis) {

@@ -92,10 +92,8 @@ tsr_status tsr_axes_mismatch(const tsr_axis *axes, int axis_count, int64_t devic
   tsr_axes_describe(axes, axis_count, &text);
   tsr_text_addf(&text, " does not make %lld devices", (long long)device_count);
   add_offers(axes, axis_count, device_count, &text);
-  tsr_status status = tsr_text_check(&text);
-  if (!status) status = tsr_fail(DIMS_DO_NOT_MATCH_DEVICE_COUNT, "%s", tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_text_end(&text,
+                      tsr_fail(DIMS_DO_NOT_MATCH_DEVICE_COUNT, "%s", tsr_text_string(&text)));
 }
 
 bool tsr_axes_product(const tsr_axis *axes, int axis_count, int64_t *out_product) {

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/cursor.h"
+#include "base/text_internal.h"
 #include "mesh/mesh.h"
 #include "tessera/shape.h"
 
@@ -243,17 +244,14 @@ static tsr_status check_counts(const torch_mesh_text *in) {
 
 static tsr_status report_sizes(const torch_mesh_text *in) {
   tsr_shape listed = {.rank = in->list_rank}, wanted = {.rank = in->axis_count};
-  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
+  tsr_text sizes = TSR_TEXT_EMPTY;
   memcpy(listed.dims, in->list_sizes, sizeof in->list_sizes);
   memcpy(wanted.dims, in->sizes, sizeof in->sizes);
-  tsr_shape_print(&listed, &first);
-  tsr_shape_print(&wanted, &second);
-  tsr_status status =
-      tsr_fail(MESH_RANK_MISMATCH, "the list of devices has sizes %s, the axes have %s",
-               tsr_text_string(&first), tsr_text_string(&second));
-  tsr_text_deinit(&first);
-  tsr_text_deinit(&second);
-  return status;
+  tsr_shape_print(&listed, &sizes);
+  tsr_text_add(&sizes, ", the axes have ");
+  tsr_shape_print(&wanted, &sizes);
+  return tsr_text_end(&sizes, tsr_fail(MESH_RANK_MISMATCH, "the list of devices has sizes %s",
+                                       tsr_text_string(&sizes)));
 }
 
 // The axes are those of the list, or must agree with it.

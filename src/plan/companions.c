@@ -89,11 +89,10 @@ static tsr_status pair(const tsr_companion_dim *b, const tsr_companion *c, bool 
   tsr_shape_print(&own, &shapes);
   tsr_text_addf(&shapes, " beside \"%s\" of ", b->weight->path);
   tsr_shape_print(&other, &shapes);
-  tsr_status status =
+  return tsr_text_end(
+      &shapes,
       tsr_fail(COMPANIONS_APART, "tensor \"%s\" has shape %s: its dimensions cannot be paired",
-               b->scale->path, tsr_text_string(&shapes));
-  tsr_text_deinit(&shapes);
-  return status;
+               b->scale->path, tsr_text_string(&shapes)));
 }
 
 // ---- specs ----

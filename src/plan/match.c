@@ -118,11 +118,9 @@ static tsr_status check_matched(const match_job *work) {
     add_unmatched(work, tsr_tree_at(work->tree, i)->path, &names);
   }
   if (!unmatched) return NULL;
-  tsr_status status =
-      tsr_fail(NO_RULE, "no rule matches %lld of %lld tensors: %s%s", (long long)unmatched,
-               (long long)count, tsr_text_string(&names), unmatched > NAMED ? ", ..." : "");
-  tsr_text_deinit(&names);
-  return status;
+  return tsr_text_end(&names, tsr_fail(NO_RULE, "no rule matches %lld of %lld tensors: %s%s",
+                                       (long long)unmatched, (long long)count,
+                                       tsr_text_string(&names), unmatched > NAMED ? ", ..." : ""));
 }
 
 // ---- rows ----

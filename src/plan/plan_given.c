@@ -35,10 +35,8 @@ static tsr_status check_shape(const tsr_tensor *planned, const tsr_tensor *tenso
   tsr_shape_print(&is, &text);
   tsr_text_add(&text, ", but in the plan ");
   tsr_shape_print(&was, &text);
-  tsr_status status =
-      tsr_fail(SHAPES_DIFFER, "tensor \"%s\" has shape %s", tensor->path, tsr_text_string(&text));
-  tsr_text_deinit(&text);
-  return status;
+  return tsr_text_end(&text, tsr_fail(SHAPES_DIFFER, "tensor \"%s\" has shape %s", tensor->path,
+                                      tsr_text_string(&text)));
 }
 
 static tsr_status take_row(tsr_plan_builder *builder, const tsr_plan *plan, int64_t row,

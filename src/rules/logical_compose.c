@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/text_internal.h"
 #include "rules/logical_internal.h"
 #include "tessera/compat/t5x_rules.h"
 
@@ -26,14 +27,12 @@ static int by_position(const void *left, const void *right) {
 }
 
 static tsr_status fail_conflict(const tsr_logical_rule *held, const tsr_logical_rule *rule) {
-  tsr_text first = TSR_TEXT_EMPTY, second = TSR_TEXT_EMPTY;
-  tsr_entry_print(&held->entry, &first);
-  tsr_entry_print(&rule->entry, &second);
-  tsr_status status = tsr_fail(CONFLICTING_RULES, "logical axis \"%s\" is mapped to %s and to %s",
-                               rule->name, tsr_text_string(&first), tsr_text_string(&second));
-  tsr_text_deinit(&first);
-  tsr_text_deinit(&second);
-  return status;
+  tsr_text axes = TSR_TEXT_EMPTY;
+  tsr_entry_print(&held->entry, &axes);
+  tsr_text_add(&axes, " and to ");
+  tsr_entry_print(&rule->entry, &axes);
+  return tsr_text_end(&axes, tsr_fail(CONFLICTING_RULES, "logical axis \"%s\" is mapped to %s",
+                                      rule->name, tsr_text_string(&axes)));
 }
 
 // Folds all rules of one name to one: its last meaning in `a`, with which all of `b` must agree, at

@@ -2,6 +2,7 @@
 // over layers, vmap) change them.
 #include <stdlib.h>
 
+#include "base/text_internal.h"
 #include "rules/logical_internal.h"
 
 tsr_status tsr_logical_names_of(const char *const *strings, int count,
@@ -74,15 +75,12 @@ tsr_status tsr_logical_add_axis(const tsr_logical_names *names, int64_t index, c
 
 static tsr_status fail_mismatch(const tsr_logical_entry *found, const tsr_logical_entry *wanted,
                                 int64_t index) {
-  tsr_text there = TSR_TEXT_EMPTY, expected = TSR_TEXT_EMPTY;
-  tsr_entry_print(found, &there);
-  tsr_entry_print(wanted, &expected);
-  tsr_status status =
-      tsr_fail(AXIS_NAME_MISMATCH, "axis %lld is called %s, not %s", (long long)index,
-               tsr_text_string(&there), tsr_text_string(&expected));
-  tsr_text_deinit(&there);
-  tsr_text_deinit(&expected);
-  return status;
+  tsr_text names = TSR_TEXT_EMPTY;
+  tsr_entry_print(found, &names);
+  tsr_text_add(&names, ", not ");
+  tsr_entry_print(wanted, &names);
+  return tsr_text_end(&names, tsr_fail(AXIS_NAME_MISMATCH, "axis %lld is called %s",
+                                       (long long)index, tsr_text_string(&names)));
 }
 
 tsr_status tsr_logical_remove_axis(const tsr_logical_names *names, int64_t index, const char *name,

@@ -106,12 +106,9 @@ static tsr_status unknown_family(const char *family) {
     tsr_suggestion_offer(&near, tsr_preset_family_at(i));
   for (int i = 0; i < (int)PRESET_COUNT; i++)
     tsr_text_addf(&known, "%s%s", i ? ", " : "", presets[i].family);
-  tsr_status status =
-      known.failed ? tsr_fail(NO_MEMORY, "a message")
-                   : tsr_fail(UNKNOWN_PRESET, "there is no preset \"%s\", only %s" TSR_DID_YOU_MEAN,
-                              family, tsr_text_string(&known), TSR_SUGGESTED(near));
-  tsr_text_deinit(&known);
-  return status;
+  return tsr_text_end(
+      &known, tsr_fail(UNKNOWN_PRESET, "there is no preset \"%s\", only %s" TSR_DID_YOU_MEAN,
+                       family, tsr_text_string(&known), TSR_SUGGESTED(near)));
 }
 
 // The axes that presets use, in the order of variants.
@@ -148,12 +145,9 @@ static void list_axes(const char *text, tsr_text *out) {
 static tsr_status no_such_axis(const char *text, const char *family, const char *axis) {
   tsr_text axes = TSR_TEXT_EMPTY;
   list_axes(text, &axes);
-  tsr_status status = tsr_text_check(&axes);
-  if (!status)
-    status = tsr_fail(UNKNOWN_PRESET, "preset \"%s\" has no rules for axis \"%s\", only for %s",
-                      family, axis, tsr_text_string(&axes));
-  tsr_text_deinit(&axes);
-  return status;
+  return tsr_text_end(
+      &axes, tsr_fail(UNKNOWN_PRESET, "preset \"%s\" has no rules for axis \"%s\", only for %s",
+                      family, axis, tsr_text_string(&axes)));
 }
 
 static tsr_status check_axes(const char *text, const preset_name *name) {

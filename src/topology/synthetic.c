@@ -230,13 +230,10 @@ static tsr_status fail_kind(tsr_platform platform, topology_word name) {
     tsr_text_addf(&list, "%s%s", i ? ", " : "", aliases[i]);
     tsr_suggestion_offer(&near, aliases[i]);
   }
-  tsr_status status = tsr_text_check(&list);
-  if (!status)
-    status = tsr_fail(UNKNOWN_DEVICE_KIND, "%s kind \"%.*s\" is not one of %s" TSR_DID_YOU_MEAN,
+  return tsr_text_end(
+      &list, tsr_fail(UNKNOWN_DEVICE_KIND, "%s kind \"%.*s\" is not one of %s" TSR_DID_YOU_MEAN,
                       tsr_platform_name(platform), WORD(name), tsr_text_string(&list),
-                      TSR_SUGGESTED(near));
-  tsr_text_deinit(&list);
-  return status;
+                      TSR_SUGGESTED(near)));
 }
 
 static tsr_status find_kind(tsr_platform platform, topology_word alias,
