@@ -19,10 +19,11 @@ typedef struct map_run {
   tsr_map_hiddens hiddens;
   bool any, required;  // a line matched; a line must match
   const tsr_map_rule *rule;
-  // Of a split or unstack: the whole tensor, and how many sections were taken.
+  // Of a split or unstack: the whole tensor, how many sections were taken, and the next one's name.
   const tsr_made *whole;
   const int64_t *sizes;
   int64_t part, first;
+  const tsr_map_name *target;
   int dim;
   int64_t section_count;  // while they are counted
 } map_run;
@@ -51,14 +52,13 @@ static tsr_status add_tensor(map_run *a, const char *name, int line, int64_t ord
 
 // ---- targets ----
 
-static tsr_status make_target(map_run *a, const tsr_map_scope *scope, const tsr_made *made) {
-  const tsr_map_item *target = &a->rule->targets[0];
+static tsr_status add_target(map_run *a, const tsr_map_scope *scope, const tsr_map_name *target,
+                             const tsr_made *made) {
   tsr_text name = TSR_TEXT_EMPTY;
-  tsr_status status = tsr_map_name_fill(scope, &target->name, &name);
+  tsr_status status = tsr_map_name_fill(scope, target, &name);
   if (!status)
     status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, made);
-  tsr_text_deinit(&name);
-  return status;
+  return tsr_text_end(&name, status);
 }
 
 // One turn of the loops left of the '=' makes one tensor.
@@ -67,7 +67,7 @@ static tsr_status make_one(void *context, tsr_map_scope *scope) {
   tsr_made made = {0};
   a->world.first_source = -1;
   tsr_status status = tsr_map_evaluate(&a->world, a->rule->value, &made);
-  if (!status) status = make_target(a, scope, &made);
+  if (!status) status = add_target(a, scope, &a->rule->targets->name, &made);
   tsr_map_pieces_deinit(&made.pieces);
   return status;
 }
@@ -79,42 +79,31 @@ static tsr_status count_part(void *context, tsr_map_scope *scope) {
   return NULL;
 }
 
-typedef struct section_target {
-  map_run *a;
-  const tsr_map_name *name;
-} section_target;
-
 static tsr_status make_part(void *context, tsr_map_scope *scope) {
-  const section_target *target = context;
-  map_run *a = target->a;
+  map_run *a = context;
   tsr_made section = {0};
-  tsr_text name = TSR_TEXT_EMPTY;
   const bool unstack = a->rule->value->op == TSR_MAP_UNSTACK;
   const int64_t size = a->sizes[a->part];
   tsr_status status = tsr_map_section(a->whole, a->dim, a->first, size, unstack, &section);
-  if (!status) status = tsr_map_name_fill(scope, target->name, &name);
-  if (!status)
-    status = add_tensor(a, tsr_text_string(&name), a->rule->line, a->world.first_source, &section);
+  if (!status) status = add_target(a, scope, a->target, &section);
   a->part++;
   a->first += size;
   tsr_map_pieces_deinit(&section.pieces);
-  tsr_text_deinit(&name);
   return status;
 }
 
-static tsr_status each_target(map_run *a, bool making) {
+static tsr_status each_target(map_run *a, tsr_map_turn_fn *make) {
   for (int i = 0; i < a->rule->target_count; i++) {
     const tsr_map_item *item = &a->rule->targets[i];
-    section_target target = {a, &item->name};
-    TSR_TRY(tsr_map_loops_run(&a->world.scope, item->loops, item->loop_count,
-                              making ? make_part : count_part, making ? (void *)&target : a));
+    a->target = &item->name;
+    TSR_TRY(tsr_map_loops_run(&a->world.scope, item->loops, item->loop_count, make, a));
   }
   return NULL;
 }
 
 static tsr_status take_sections(map_run *a, const tsr_made *whole) {
   a->section_count = a->part = a->first = 0;
-  TSR_TRY(each_target(a, false));
+  TSR_TRY(each_target(a, count_part));
   if (a->section_count == 0) return tsr_fail(SYNTAX, "no tensors left of the '='");
   int64_t *sizes = malloc(sizeof *sizes * (size_t)a->section_count);
   if (!sizes) return tsr_fail(NO_MEMORY, "sections of a tensor");
@@ -122,7 +111,7 @@ static tsr_status take_sections(map_run *a, const tsr_made *whole) {
   a->sizes = sizes;
   tsr_status status =
       tsr_map_section_sizes(&a->world, a->rule->value, whole, a->section_count, sizes, &a->dim);
-  if (!status) status = each_target(a, true);
+  if (!status) status = each_target(a, make_part);
   free(sizes);
   return status;
 }
