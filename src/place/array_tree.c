@@ -20,17 +20,6 @@ struct tsr_array_tree {
 
 // ---- checks ----
 
-tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape) {
-  const tsr_tensor *tensor = &leaf->tensor;
-  if (leaf->kind == TSR_LEAF_ARRAY) {
-    *out_shape = tsr_array_shape(leaf->array);
-    return NULL;
-  }
-  if (tensor->rank > 0 && !tensor->dims)
-    return tsr_fail(BAD_ARGUMENT, "a tensor of rank %d without dims", tensor->rank);
-  return tsr_shape_init(out_shape, tensor->dims, tensor->rank);
-}
-
 static tsr_status check_host(const tsr_leaf *leaf, const tsr_shape *shape) {
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_bytes(shape, leaf->tensor.dtype, &bytes));
@@ -41,6 +30,7 @@ static tsr_status check_host(const tsr_leaf *leaf, const tsr_shape *shape) {
 }
 
 static tsr_status check_leaf(const tsr_leaf *leaf) {
+  const tsr_tensor *tensor = &leaf->tensor;
   tsr_shape shape;
   if (leaf->kind == TSR_LEAF_ARRAY) {
     if (!leaf->array) return tsr_fail(BAD_ARGUMENT, "a leaf that is an array has none");
@@ -51,9 +41,11 @@ static tsr_status check_leaf(const tsr_leaf *leaf) {
   if (leaf->kind != TSR_LEAF_HOST && leaf->kind != TSR_LEAF_SHAPE)
     return tsr_fail(BAD_ARGUMENT, "a leaf of kind %d, wanted 0 to %d", (int)leaf->kind,
                     (int)TSR_LEAF_SHAPE);
-  TSR_TRY(tsr_leaf_shape(leaf, &shape));
-  if (!tsr_dtype_info_of(leaf->tensor.dtype))
-    return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)leaf->tensor.dtype);
+  if (tensor->rank > 0 && !tensor->dims)
+    return tsr_fail(BAD_ARGUMENT, "a tensor of rank %d without dims", tensor->rank);
+  TSR_TRY(tsr_shape_init(&shape, tensor->dims, tensor->rank));
+  if (!tsr_dtype_info_of(tensor->dtype))
+    return tsr_fail(UNKNOWN_DTYPE, "type %d is not known", (int)tensor->dtype);
   return leaf->kind == TSR_LEAF_HOST ? check_host(leaf, &shape) : NULL;
 }
 

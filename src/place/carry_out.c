@@ -54,21 +54,10 @@ static tsr_status place_array(tsr_array *array, tsr_placement_decision *decision
 tsr_status tsr_place_leaf(const tsr_leaf *leaf, tsr_status found, tsr_placement_decision *decision,
                           const tsr_place_config *how, tsr_array **out_array,
                           tsr_place_report *out_report) {
-  const bool on_devices = leaf->kind == TSR_LEAF_ARRAY;
   tsr_compared_leaves compared = {.count = 1, .leaves = leaf, .decisions = decision};
-  tsr_array *made = NULL;
   if (!found) found = tsr_sized_check(tsr_place_report, out_report);
-  if (!found && !on_devices)
-    found =
-        tsr_array_shard(how->comm, decision->layout, leaf->tensor.dtype, leaf->data, NULL, &made);
-  tsr_status status =
-      agree(on_devices ? tsr_array_comm(leaf->array) : how->comm, how, &compared, found);
-  if (!status && on_devices) status = place_array(leaf->array, decision, how, &made);
-  if (status) {
-    tsr_array_release(made);
-    return status;
-  }
-  *out_array = made;
+  TSR_TRY(agree(tsr_array_comm(leaf->array), how, &compared, found));
+  TSR_TRY(place_array(leaf->array, decision, how, out_array));
   write_report(decision, 0, out_report);
   return NULL;
 }

@@ -96,7 +96,7 @@ tsr_status tsr_array_constrain_axes(tsr_array *array, const tsr_axes *axes,
 // ---- by logical names ----
 
 typedef struct names_request {
-  const tsr_logical_names *const *names;  // by leaf
+  const tsr_logical_names *names;
   const tsr_logical_rules *rules;
   const tsr_mesh *mesh;
   tsr_fallback fallback;
@@ -105,14 +105,14 @@ typedef struct names_request {
 static tsr_status decide_by_names(const void *question, int64_t index, const tsr_leaf *leaf,
                                   const tsr_place_config *how, tsr_placement_decision *decision) {
   const names_request *by = question;
-  const tsr_logical_names *names = by->names[index];
   const tsr_logical_rules *rules = by->rules ? by->rules : tsr_logical_current();
   const tsr_mesh *mesh = by->mesh ? by->mesh : tsr_mesh_current();
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_sharding *sharding = NULL;
-  TSR_TRY(tsr_logical_constrain(names, rules, mesh, by->fallback, &sharding));
+  (void)index;
+  TSR_TRY(tsr_logical_constrain(by->names, rules, mesh, by->fallback, &sharding));
   if (!sharding) {
-    decision->report.outcome = !names                            ? TSR_OUTCOME_NO_NAMES
+    decision->report.outcome = !by->names                        ? TSR_OUTCOME_NO_NAMES
                                : !tsr_logical_rules_count(rules) ? TSR_OUTCOME_NO_RULES
                                : !mesh                           ? TSR_OUTCOME_NO_MESH
                                                                  : TSR_OUTCOME_UNMATCHED;
@@ -128,19 +128,8 @@ tsr_status tsr_array_constrain_logical(tsr_array *array, const tsr_logical_names
                                        tsr_fallback fallback, const tsr_place_options *options,
                                        tsr_array **out_array, tsr_place_report *out_report) {
   return constrain_array("constrain_logical", array, NULL, decide_by_names,
-                         &(names_request){&names, rules, mesh, fallback}, options, out_array,
+                         &(names_request){names, rules, mesh, fallback}, options, out_array,
                          out_report);
-}
-
-tsr_status tsr_array_tree_constrain_logical(const tsr_array_tree *tree,
-                                            const tsr_logical_names *const *names,
-                                            const tsr_logical_rules *rules, const tsr_mesh *mesh,
-                                            tsr_fallback fallback, const tsr_place_options *options,
-                                            tsr_array_tree **out_tree,
-                                            tsr_place_report *out_reports) {
-  return constrain_tree("tree_constrain_logical", tree, decide_by_names,
-                        &(names_request){names, rules, mesh, fallback}, options, out_tree,
-                        out_reports);
 }
 
 // jax.reshard drops uncut entries beyond the rank; a constraint fails on them.
@@ -175,7 +164,8 @@ static tsr_status decide_by_value(const void *question, int64_t index, const tsr
   const tsr_shape shape = tsr_tensor_shape(&leaf->tensor);
   tsr_shard_action action = TSR_SHARD_NOTHING;
   tsr_sharding *sharding = NULL;
-  TSR_TRY(tsr_logical_shard_value(by->names[index], by->rules, by->mesh, &action, &sharding));
+  (void)index;
+  TSR_TRY(tsr_logical_shard_value(by->names, by->rules, by->mesh, &action, &sharding));
   const tsr_status status = decide_value(sharding, action, &shape, how, decision);
   tsr_sharding_release(sharding);
   return status;
@@ -186,7 +176,7 @@ tsr_status tsr_array_shard_value(tsr_array *array, const tsr_logical_names *name
                                  const tsr_place_options *options, tsr_array **out_array,
                                  tsr_place_report *out_report) {
   return constrain_array("shard_value", array, NULL, decide_by_value,
-                         &(names_request){.names = &names, .rules = rules, .mesh = mesh}, options,
+                         &(names_request){.names = names, .rules = rules, .mesh = mesh}, options,
                          out_array, out_report);
 }
 

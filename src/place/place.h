@@ -8,9 +8,6 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/place.h"
 
-// The shape of a caller's leaf; fails if its rank or dims are invalid.
-TSR_MUST_USE tsr_status tsr_leaf_shape(const tsr_leaf *leaf, tsr_shape *out_shape);
-
 // Where a leaf goes, and the report on it.
 typedef struct tsr_placement_decision {
   tsr_layout *layout;  // owned; NULL = left alone
@@ -64,8 +61,8 @@ tsr_comm *tsr_array_tree_comm(const tsr_array_tree *tree, tsr_comm *other);
 //
 // `found` is an earlier failure on this rank, or NULL. If one rank fails, all do.
 
-// Collective. A new reference to an array, the array in its new layout, or the array made from a
-// tensor in host memory on `how->comm`. `out_report` may be NULL.
+// Collective. A new reference to the array of a leaf, or the array in its new layout. `out_report`
+// may be NULL.
 TSR_MUST_USE tsr_status tsr_place_leaf(const tsr_leaf *leaf, tsr_status found,
                                        tsr_placement_decision *decision,
                                        const tsr_place_config *how, tsr_array **out_array,

@@ -32,11 +32,6 @@ TSR_MUST_USE tsr_status tsr_array_tree_constrain(const tsr_array_tree *tree, con
                                                  const tsr_place_options *options,
                                                  tsr_array_tree **out_tree,
                                                  tsr_place_report *out_reports);
-// Collective. `names` has an entry for each leaf; NULL = left alone.
-TSR_MUST_USE tsr_status tsr_array_tree_constrain_logical(
-    const tsr_array_tree *tree, const tsr_logical_names *const *names,
-    const tsr_logical_rules *rules, const tsr_mesh *mesh, tsr_fallback fallback,
-    const tsr_place_options *options, tsr_array_tree **out_tree, tsr_place_report *out_reports);
 // Collective. Each leaf in a layout of its own; NULL = left alone.
 TSR_MUST_USE tsr_status tsr_array_tree_place(const tsr_array_tree *tree,
                                              const tsr_layout *const *layouts,
@@ -54,10 +49,6 @@ TSR_MUST_USE tsr_status tsr_placer_from_specs(const char *const *paths,
                                               const tsr_mesh *mesh,
                                               const tsr_place_options *options,
                                               tsr_placer **out_placer);
-
-// Collective. One leaf, by its path. Fails for a shape.
-TSR_MUST_USE tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
-                                              tsr_array **out_array, tsr_place_report *out_report);
 
 // ---- shardings of trees ----
 

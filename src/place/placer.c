@@ -200,32 +200,6 @@ tsr_status tsr_placer_shard(const tsr_placer *placer, const tsr_array_tree *tree
   return tsr_placer_shard_as("placer_shard", placer, tree, out_tree, out_reports);
 }
 
-static tsr_status check_leaf(const tsr_placer *placer, const tsr_leaf *leaf) {
-  if (leaf->kind == TSR_LEAF_SHAPE) return tsr_fail(UNSUPPORTED_LEAF, "it is a shape without data");
-  if (leaf->kind == TSR_LEAF_HOST && !placer->how.comm)
-    return tsr_fail(BAD_ARGUMENT, "it is in host memory, and the placer was made without a comm");
-  return NULL;
-}
-
-tsr_status tsr_placer_shard_leaf(const tsr_placer *placer, const tsr_leaf *leaf,
-                                 tsr_array **out_array, tsr_place_report *out_report) {
-  tsr_leaf whole = *leaf;
-  tsr_shape shape = {0};
-  tsr_placement_decision decision = {0};
-  tsr_place_config how = placer->how;
-  how.call = "placer_shard_leaf";
-  if (leaf->kind == TSR_LEAF_ARRAY) whole.tensor.dtype = tsr_array_dtype(leaf->array);
-  tsr_status status = tsr_leaf_shape(leaf, &shape);
-  whole.tensor.rank = shape.rank;
-  whole.tensor.dims = shape.dims;
-  if (!status) status = check_leaf(placer, leaf);
-  if (!status) status = decide_by_path(placer, 0, &whole, &how, &decision);
-  status = tsr_note(status, "leaf \"%s\"", leaf->tensor.path);
-  status = tsr_place_leaf(&whole, status, &decision, &how, out_array, out_report);
-  tsr_decision_deinit(&decision);
-  return status;
-}
-
 // ---- gathering ----
 
 static tsr_status check_paths(const tsr_placer *placer, const tsr_array_tree *tree) {

@@ -198,22 +198,6 @@ static tsr_status tree_constrain(scene *s, int swapped) {
   return swap_check_tree(s, made, status);
 }
 
-static tsr_status tree_constrain_logical(scene *s, int swapped) {
-  how h;
-  named n = {0};
-  tsr_array_tree *tree = NULL, *made = NULL;
-  tsr_status status = swap_tree(s, tree_of(swapped), &tree);
-  if (!status) status = name_dims(&n, swapped < 8 ? swapped - 5 : 0);
-  const tsr_logical_names *names[] = {&n.names, &n.names, swapped == 8 ? &n.names : NULL};
-  if (!status)
-    status = tsr_array_tree_constrain_logical(
-        tree, names, n.rules, swapped == 9 ? s->turned : s->mesh, TSR_FALLBACK_RAISE,
-        options_of(s, &h, swapped == 10 ? 8 : 0), &made, NULL);
-  tsr_logical_rules_release(n.rules);
-  tsr_array_tree_release(tree);
-  return swap_check_tree(s, made, status);
-}
-
 static tsr_status tree_place(scene *s, int swapped) {
   how h;
   tsr_array_tree *tree = NULL, *made = NULL;
@@ -282,25 +266,6 @@ static tsr_status tree_put(scene *s, int swapped) {
   return swap_check_tree(s, made, status);
 }
 
-static tsr_status shard_leaf(scene *s, int swapped) {
-  tsr_leaf leaf = {.tensor.path = swapped == 1 ? "h" : "a",
-                   .kind = TSR_LEAF_ARRAY,
-                   .array = swapped == 2 ? s->of_floats : s->arrays[0]};
-  tsr_placer *placer = NULL;
-  tsr_array *made = NULL;
-  if (swapped == 3)
-    leaf = (tsr_leaf){.tensor = tsr_tensor_of("a", TSR_I32, &s->shape),
-                      .kind = TSR_LEAF_HOST,
-                      .data = s->tensors[0]};
-  if (swapped == 6)
-    leaf = (tsr_leaf){.tensor = tsr_tensor_of("a", TSR_I32, &s->shape), .kind = TSR_LEAF_SHAPE};
-  if (swapped == 7) leaf.tensor.path = "z";
-  tsr_status status = make_placer(s, swapped == 4 ? 2 : swapped == 5 ? 9 : 0, &placer);
-  if (!status) status = tsr_placer_shard_leaf(placer, &leaf, &made, NULL);
-  tsr_placer_release(placer);
-  return check_one(s, made, status);
-}
-
 static tsr_status placer_gather(scene *s, int swapped) {
   tsr_array_tree *tree = NULL, *made = NULL;
   tsr_placer *placer = NULL;
@@ -343,13 +308,10 @@ const collective place_collectives[] = {
     {"tsr_array_shard_value", "dtype array names rules mesh policy ! mesh", shard_value},
     {"tsr_array_auto_shard", "dtype array mesh how policy ! mesh how.size", auto_shard},
     {"tsr_array_tree_constrain", TREES " spec mesh " OPTIONS, tree_constrain},
-    {"tsr_array_tree_constrain_logical", TREES " names rules names mesh ! options.size",
-     tree_constrain_logical},
     {"tsr_array_tree_place", TREES " layouts layouts layouts " OPTIONS, tree_place},
     {"tsr_array_tree_gather", TREES " root root", tree_gather},
     {"tsr_placer_shard", TREES " specs mesh policy method donate max_memory ! specs", placer_shard},
     {"tsr_array_tree_put", TREES " rules mesh ! rules", tree_put},
-    {"tsr_placer_shard_leaf", "path dtype kind mesh relabel ! shape path", shard_leaf},
     {"tsr_placer_gather", TREES " ! specs", placer_gather},
     {"tsr_partitioner_move_params",
      TREES " axes mesh params_on_devices keep host_local ! partitioner options.size", move_params},

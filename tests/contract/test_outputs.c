@@ -73,10 +73,6 @@ static void release_all(world *w) {
     tsr_spec_release(MADE(tsr_spec *)))                                                         \
   X(mesh_groups, tsr_mesh_groups(w->mesh, data_axis, 1, OUT(0)), tsr_groups_deinit(OUT(0)))     \
   X(pieces_init, tsr_pieces_init(OUT(0), w->layout, 0), tsr_pieces_deinit(OUT(0)))              \
-  X(placer_shard_leaf,                                                                          \
-    tsr_placer_shard_leaf(w->placer, tsr_array_tree_at(w->arrays, 0), OUT(0),                   \
-                          SIZED(1, tsr_place_report)),                                          \
-    (tsr_array_release(MADE(tsr_array *)), tsr_place_report_deinit(OUT(1))))                    \
   X(plan_analyze, tsr_plan_analyze(w->plan, NULL, 0, SIZED(0, tsr_analysis)),                   \
     tsr_analysis_deinit(OUT(0)))                                                                \
   X(plan_check, tsr_plan_check(w->plan, NULL, OUT(0)), tsr_findings_deinit(OUT(0)))             \

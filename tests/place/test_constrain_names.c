@@ -142,31 +142,6 @@ static void logical_constraints_are_not_corrected(void **state) {
   tsr_comm_release(comm);
 }
 
-static void trees_have_names_for_each_leaf(void **state) {
-  (void)state;
-  tsr_comm *comm = make_comm(8);
-  tsr_mesh *mesh = make_mesh("data=2,model=4");
-  tsr_logical_rules *rules = make_logical_rules("batch -> data\nembed -> model\n");
-  tsr_array_tree *tree = make_array_tree(comm), *placed = NULL;
-  const tsr_logical_names both = {2, batch_embed, NULL}, one = {1, batch_embed + 1, NULL};
-  const tsr_logical_names *names[5] = {&both, &one, &both, NULL, NULL};
-  const tsr_place_options options = {.size = sizeof options, .comm = comm};
-  tsr_place_report reports[5] = {TSR_PLACE_REPORT};
-  assert_ok(tsr_array_tree_constrain_logical(tree, names, rules, mesh, TSR_FALLBACK_RAISE, &options,
-                                             &placed, reports));
-  assert_lies(tsr_array_tree_find(placed, "w")->array, "data, model");
-  assert_lies(tsr_array_tree_find(placed, "b")->array, "model");
-  assert_lies(tsr_array_tree_find(placed, "h")->array, "data, model");
-  assert_int_equal(tsr_array_tree_find(placed, "s")->kind, TSR_LEAF_HOST);
-  assert_report(&reports[3], "left alone: its dimensions have no names\n");
-  for (int i = 0; i < 5; i++) tsr_place_report_deinit(&reports[i]);
-  tsr_array_tree_release(placed);
-  tsr_array_tree_release(tree);
-  tsr_logical_rules_release(rules);
-  tsr_mesh_release(mesh);
-  tsr_comm_release(comm);
-}
-
 // ---- logical names, as flax.core.spmd maps them ----
 
 static tsr_mesh *make_typed_mesh(tsr_axis_type data, tsr_axis_type model) {
@@ -265,5 +240,5 @@ static void memory_may_run_out(void **state) {
 
 SUITE(constrain_names, TEST(semantic_axes_are_resolved_by_mode),
       TEST(without_a_mesh_only_auto_correct_fails), TEST(names_without_rules_have_three_fallbacks),
-      TEST(logical_constraints_are_not_corrected), TEST(trees_have_names_for_each_leaf),
-      TEST(values_are_sharded_on_meshes_of_one_type), TEST(memory_may_run_out))
+      TEST(logical_constraints_are_not_corrected), TEST(values_are_sharded_on_meshes_of_one_type),
+      TEST(memory_may_run_out))

@@ -72,39 +72,6 @@ static void sizes_are_corrected_when_they_are_known(void **state) {
   tsr_comm_release(comm);
 }
 
-static void single_leaves_are_placed_by_their_path(void **state) {
-  (void)state;
-  static const char *const texts[] = {"dp, tp", "tp", "_, tp", NULL, "tp"};
-  tsr_comm *comm = make_comm(8);
-  tsr_mesh *mesh = make_mesh("dp=2,tp=4");
-  tsr_placer *placer = make_placer(mesh, comm, texts), *without = make_placer(mesh, NULL, texts);
-  tsr_array_tree *tree = make_array_tree(comm);
-  tsr_array *array = NULL;
-  tsr_place_report report = TSR_PLACE_REPORT;
-  assert_ok(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "w"), &array, &report));
-  assert_lies(array, "dp, tp");
-  assert_report(&report, "placed: dp, tp\n");
-  tsr_array_release(array);
-  assert_ok(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "h"), &array, &report));
-  assert_lies(array, "_, tp");
-  assert_report(&report, "placed: _, tp\n");
-  tsr_array_release(array);
-  tsr_leaf leaf = *tsr_array_tree_find(tree, "w");
-  leaf.tensor.path = "ww";
-  assert_fails(tsr_placer_shard_leaf(placer, &leaf, &array, NULL), TREE_MISMATCH,
-               "leaf \"ww\": there is no spec for it; did you mean \"w\"?");
-  assert_fails(tsr_placer_shard_leaf(placer, tsr_array_tree_find(tree, "x"), &array, NULL),
-               UNSUPPORTED_LEAF, "leaf \"x\": it is a shape without data");
-  assert_fails(tsr_placer_shard_leaf(without, tsr_array_tree_find(tree, "h"), &array, NULL),
-               BAD_ARGUMENT,
-               "leaf \"h\": it is in host memory, and the placer was made without a comm");
-  tsr_array_tree_release(tree);
-  tsr_placer_release(placer);
-  tsr_placer_release(without);
-  tsr_mesh_release(mesh);
-  tsr_comm_release(comm);
-}
-
 static void specs_are_checked_when_it_is_made(void **state) {
   (void)state;
   tsr_mesh *mesh = make_mesh("dp=2,tp=4");
@@ -328,13 +295,9 @@ static tsr_status make_and_use(void *context) {
   const tsr_place_options options = {.size = sizeof options, .comm = with->comm};
   tsr_placer *placer = NULL;
   tsr_array_tree *placed = NULL, *back = NULL;
-  tsr_array *array = NULL;
   TSR_TRY(tsr_placer_create(with->plan, &options, &placer));
   tsr_status status = tsr_placer_shard(placer, with->tree, &placed, NULL);
   if (!status) status = tsr_placer_gather(placer, placed, &back);
-  if (!status)
-    status = tsr_placer_shard_leaf(placer, tsr_array_tree_at(with->tree, 2), &array, NULL);
-  tsr_array_release(array);
   tsr_array_tree_release(back);
   tsr_array_tree_release(placed);
   tsr_placer_release(placer);
@@ -369,6 +332,6 @@ static void memory_may_run_out(void **state) {
 }
 
 SUITE(placer, TEST(trees_go_there_and_back), TEST(sizes_are_corrected_when_they_are_known),
-      TEST(single_leaves_are_placed_by_their_path), TEST(specs_are_checked_when_it_is_made),
-      TEST(every_leaf_needs_a_spec_and_a_comm), TEST(plans_are_carried_out),
-      TEST(sharding_then_gathering_is_the_identity), TEST(memory_may_run_out))
+      TEST(specs_are_checked_when_it_is_made), TEST(every_leaf_needs_a_spec_and_a_comm),
+      TEST(plans_are_carried_out), TEST(sharding_then_gathering_is_the_identity),
+      TEST(memory_may_run_out))
