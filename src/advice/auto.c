@@ -19,7 +19,8 @@ tsr_status tsr_chooser_init(tsr_chooser *chooser, const tsr_mesh *mesh,
   chooser->stack_leftovers = options.stack_leftovers;
   if (options.name_count)
     return tsr_units_of_names(chooser->mesh, options.names, options.name_count, &chooser->units);
-  tsr_units_by_size(chooser->mesh, &chooser->units);
+  tsr_units_in_order(chooser->mesh, &chooser->units);
+  tsr_units_sort(&chooser->units);
   return NULL;
 }
 

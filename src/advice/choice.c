@@ -89,11 +89,6 @@ void tsr_units_sort(tsr_units *units) {
   }
 }
 
-void tsr_units_by_size(const tsr_mesh *mesh, tsr_units *out_units) {
-  tsr_units_in_order(mesh, out_units);
-  tsr_units_sort(out_units);
-}
-
 // ---- choices ----
 
 void tsr_choice_add(tsr_choice *choice, int dim, const tsr_unit *unit) {

@@ -24,9 +24,9 @@ typedef struct tsr_units {
 // Entries of a spec's short form, as in "dp" or "fsdp+tp". A name given twice counts once.
 TSR_MUST_USE tsr_status tsr_units_of_names(const tsr_mesh *mesh, const char *const *names,
                                            int name_count, tsr_units *out_units);
-// One unit per axis, in mesh order or the largest first (the lower index where equal).
+// One unit per axis, in mesh order.
 void tsr_units_in_order(const tsr_mesh *mesh, tsr_units *out_units);
-void tsr_units_by_size(const tsr_mesh *mesh, tsr_units *out_units);
+// The largest first; equal ones keep their order.
 void tsr_units_sort(tsr_units *units);
 
 // Which axes cut each dimension, major to minor.

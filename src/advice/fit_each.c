@@ -26,11 +26,11 @@ static int find_way(const each_fit *fit, const tsr_tensor *tensor, int64_t *out_
   *out_smallest = tsr_tensor_bytes(tensor);
   for (int way = 0; way < fit->ways.count; way++) {
     if (fit->placer.scores[way] == TSR_NO_WAY) continue;
-    const int64_t bytes = shard_bytes(tensor, fit->ways.splits[way]);
+    const int64_t bytes = shard_bytes(tensor, fit->ways.items[way].split);
     if (bytes < *out_smallest) *out_smallest = bytes;
     if (bytes > fit->limit) continue;
-    if (best < 0 || fit->ways.splits[way] < fit->ways.splits[best] ||
-        (fit->ways.splits[way] == fit->ways.splits[best] &&
+    if (best < 0 || fit->ways.items[way].split < fit->ways.items[best].split ||
+        (fit->ways.items[way].split == fit->ways.items[best].split &&
          fit->placer.scores[way] < fit->placer.scores[best]))
       best = way;
   }

@@ -155,8 +155,9 @@ static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_r
                            int64_t count) {
   for (int way = 0; way < job->ways.count; way++) {
     if (job->placer.scores[way] == TSR_NO_WAY) continue;
-    const int64_t bytes = tsr_elements_bytes(tensor->dtype, part->elements / job->ways.splits[way]);
-    const double gather = way ? job->ways.alpha[way] + job->ways.beta[way] * (double)bytes : 0;
+    const tsr_way *own = &job->ways.items[way];
+    const int64_t bytes = tsr_elements_bytes(tensor->dtype, part->elements / own->split);
+    const double gather = way ? own->alpha + own->beta * (double)bytes : 0;
     TSR_TRY(add_candidate(job, &(tsr_option){.bytes = count * bytes_with_copies(job, bytes),
                                              .cost = (double)count * gather,
                                              .tag = tag_of(&job->placer, way)}));

@@ -78,14 +78,12 @@ static void fill_way(tsr_ways *ways, const tsr_axis_cost *costs, int way) {
       sizes[count] = ways->kinds[i].size;
       split *= sizes[count];
     }
-  ways->splits[way] = split;
-  ways->alpha[way] = 0;
-  ways->beta[way] = (double)(split - 1);
+  tsr_way *own = &ways->items[way];
+  *own = (tsr_way){.split = split, .beta = (double)(split - 1)};
   if (!tsr_mesh_topology(ways->mesh)) return;
   // The cost is linear in the bytes, so two points give it.
-  ways->alpha[way] = tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 0);
-  ways->beta[way] =
-      tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 1) - ways->alpha[way];
+  own->alpha = tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 0);
+  own->beta = tsr_collective_over(TSR_COLLECTIVE_ALL_GATHER, used, sizes, count, 1) - own->alpha;
 }
 
 static tsr_status make_ways(tsr_ways *ways, const tsr_units *units) {
@@ -93,12 +91,8 @@ static tsr_status make_ways(tsr_ways *ways, const tsr_units *units) {
   TSR_TRY(find_costs(ways->mesh, costs));
   TSR_TRY(add_axes(ways, costs, units));
   TSR_TRY(count_ways(ways));
-  const size_t count = (size_t)ways->count;
-  ways->splits = malloc(sizeof *ways->splits * count);
-  ways->alpha = malloc(sizeof *ways->alpha * count);
-  ways->beta = malloc(sizeof *ways->beta * count);
-  if (!ways->splits || !ways->alpha || !ways->beta)
-    return tsr_fail(NO_MEMORY, "%zu ways to use axes", count);
+  ways->items = malloc(sizeof *ways->items * (size_t)ways->count);
+  if (!ways->items) return tsr_fail(NO_MEMORY, "%d ways to use axes", ways->count);
   for (int way = 0; way < ways->count; way++) fill_way(ways, costs, way);
   return NULL;
 }
@@ -115,9 +109,7 @@ tsr_status tsr_ways_init(tsr_ways *ways, const tsr_mesh *mesh, const char *const
 }
 
 void tsr_ways_deinit(tsr_ways *ways) {
-  free(ways->splits);
-  free(ways->alpha);
-  free(ways->beta);
+  free(ways->items);
   *ways = (tsr_ways){.mesh = NULL};
 }
 
@@ -171,7 +163,7 @@ static void place_dim(tsr_way_placer *placer, const int *frees, int place) {
   memcpy(placer->next, placer->scores, sizeof *placer->next * (size_t)ways->count);
   memset(from, 0, sizeof *from * (size_t)ways->count);
   for (int own = 1; own < ways->count; own++) {
-    if (ways->splits[own] > size || size % ways->splits[own] != 0) continue;
+    if (ways->items[own].split > size || size % ways->items[own].split != 0) continue;
     for (int before = 0; before + own < ways->count; before++) {
       if (placer->scores[before] == TSR_NO_WAY || !can_join(placer, frees, before, own)) continue;
       const uint32_t score = placer->scores[before] + weight(place);

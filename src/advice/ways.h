@@ -19,13 +19,17 @@ typedef struct tsr_way_kind {
   uint8_t axes[TSR_MAX_AXES];
 } tsr_way_kind;
 
+typedef struct tsr_way {
+  int64_t split;       // in how many shards it cuts
+  double alpha, beta;  // gathering costs alpha + beta * bytes of a shard
+} tsr_way;
+
 typedef struct tsr_ways {
   const tsr_mesh *mesh;  // borrowed
   int kind_count;
   tsr_way_kind kinds[TSR_MAX_AXES];
   int count;
-  int64_t *splits;       // owned: in how many shards a way cuts
-  double *alpha, *beta;  // owned: gathering costs alpha + beta * bytes of a shard
+  tsr_way *items;  // owned
 } tsr_ways;
 
 // The axes of the names (none = all of the mesh), those of one member left out. An axis may be
