@@ -1,6 +1,7 @@
 // Entries as JSON, the form of the recorded answers of the peers, and as the text of rule files.
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/text_internal.h"
 #include "rules/entry.h"
 #include "spec/forms.h"
@@ -129,17 +130,13 @@ static tsr_status read_member(tsr_arena *arena, tsr_cursor *cursor, const char *
 static tsr_status read_members(tsr_arena *arena, tsr_cursor *cursor, tsr_logical_entry *out_entry,
                                bool *out_nothing) {
   const char **names = NULL;
-  int count = 0, capacity = 0;
+  int64_t capacity = 0;
+  int count = 0;
   do {
     if (count == TSR_ENTRIES_MAX)
       return tsr_cursor_fail(cursor, TOO_LARGE, "more than %d axes in a group", TSR_ENTRIES_MAX);
-    if (count == capacity) {
-      capacity = capacity ? 2 * capacity : 4;
-      const char **more = tsr_arena_zeros(arena, (size_t)capacity, sizeof *more);
-      if (!more) return tsr_fail(NO_MEMORY, "a group of %d axes", capacity);
-      if (count) memcpy(more, names, (size_t)count * sizeof *more);
-      names = more;
-    }
+    names = tsr_grow_in(arena, names, count, &capacity, sizeof *names);
+    if (!names) return tsr_fail(NO_MEMORY, "a group of %d axes", count + 1);
     TSR_TRY(read_member(arena, cursor, &names[count++], out_nothing));
   } while (tsr_cursor_take(cursor, '+'));
   *out_entry = (tsr_logical_entry){TSR_ENTRY_GROUP, count, names};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "base/text_internal.h"
 #include "mesh/mesh_internal.h"
 #include "rules/logical_internal.h"
 #include "spec/sharding.h"
@@ -162,13 +163,12 @@ static tsr_status fail_unmatched(const mapping *map, int dim) {
   if (reason->passed >= 0) {
     tsr_text axes = TSR_TEXT_EMPTY;
     tsr_entry_print(&tsr_logical_rules_at(map->rules, reason->passed)->entry, &axes);
-    tsr_status status =
+    return tsr_text_end(
+        &axes,
         tsr_fail(UNMATCHED_AXIS,
                  "dimension %d: no rule is left for logical axis \"%s\": rule %lld maps it to %s, "
                  "which dimension %d has taken",
-                 dim, name, (long long)reason->passed, tsr_text_string(&axes), reason->blocked_by);
-    tsr_text_deinit(&axes);
-    return status;
+                 dim, name, (long long)reason->passed, tsr_text_string(&axes), reason->blocked_by));
   }
   tsr_suggestion near = tsr_suggestion_for(name);
   for (int64_t i = 0; i < tsr_logical_rules_count(map->rules); i++)

@@ -7,14 +7,6 @@
 #include "rules/rules_internal.h"
 #include "spec/spec_internal.h"
 
-// The texts of a rule: its pattern, then those of its third member.
-typedef struct rule_text {
-  const char *pattern;
-  const char *file;  // NULL = the whole list's name
-  int line;
-  const char *together, *over, *written;
-} rule_text;
-
 static tsr_status copy_string(const tsr_json *value, const char *what, tsr_arena *arena,
                               const char **out) {
   const char *bytes = NULL;
@@ -42,16 +34,13 @@ static tsr_status read_spec(tsr_rules_builder *builder, const tsr_json *value,
   return status;
 }
 
-static tsr_status read_line(const tsr_json *value, int *out) {
-  int64_t number = 0;
-  TSR_TRY(tsr_json_get_int(value, "line", &number));
-  if (number < 0 || number > INT_MAX)
-    return tsr_fail(BAD_ARGUMENT, "line %lld, wanted 0 to %d", (long long)number, INT_MAX);
-  *out = (int)number;
-  return NULL;
+static tsr_status read_line(const tsr_json *value, int64_t *out) {
+  TSR_TRY(tsr_json_get_int(value, "line", out));
+  if (*out >= 0 && *out <= INT_MAX) return NULL;
+  return tsr_fail(BAD_ARGUMENT, "line %lld, wanted 0 to %d", (long long)*out, INT_MAX);
 }
 
-static tsr_status read_remarks(const tsr_json *value, tsr_arena *arena, rule_text *out) {
+static tsr_status read_remarks(const tsr_json *value, tsr_arena *arena, tsr_rule *out) {
   const struct {
     const char *key;
     const char **text;
@@ -77,18 +66,14 @@ static tsr_status add_rule(tsr_rules_builder *builder, const tsr_json *rule, con
   if (tsr_json_kind_of(rule) != TSR_JSON_ARRAY || count < 2 || count > 3)
     return tsr_json_wrong_kind(rule, "a rule", "a list of pattern and spec");
   const tsr_json *first = tsr_json_first(rule), *second = tsr_json_next(first);
-  rule_text text = {.pattern = NULL};
+  tsr_rule own = {.file = name};
   tsr_spec *spec = NULL;
-  TSR_TRY(copy_string(first, "pattern", arena, &text.pattern));
-  TSR_TRY(read_spec(builder, second, options, arena, &spec, &text.written));
-  tsr_status status = read_remarks(tsr_json_next(second), arena, &text);
-  if (!status) status = tsr_rules_builder_together(builder, text.together, text.over, options);
-  const tsr_rule own = {.pattern = text.pattern,
-                        .spec = spec,
-                        .file = text.file ? text.file : name,
-                        .line = text.line,
-                        .written = text.written};
-  if (!status) status = tsr_rules_builder_add(builder, &own, strlen(text.pattern));
+  TSR_TRY(copy_string(first, "pattern", arena, &own.pattern));
+  TSR_TRY(read_spec(builder, second, options, arena, &spec, &own.written));
+  own.spec = spec;
+  tsr_status status = read_remarks(tsr_json_next(second), arena, &own);
+  if (!status) status = tsr_rules_builder_together(builder, own.together, own.over, options);
+  if (!status) status = tsr_rules_builder_add(builder, &own, strlen(own.pattern));
   tsr_spec_release(spec);
   return status;
 }
