@@ -117,7 +117,6 @@ static const struct contiguous {
     {{4, 8, 8}, {4, 64}, {0, 2, 1}},    {{8, 8, 8}, {64, 8}, {0, 2, 1}},
     {{8, 16, 16}, {256, 8}, {0, 2, 1}}, {{8, 16, 16}, {8, 256}, {0, 2, 1}},
 };
-// clang-format on
 enum { CONTIGUOUS_COUNT = sizeof contiguous / sizeof *contiguous };
 
 static bool same_dims(const int64_t *a, int a_rank, const int64_t *b, int b_rank) {

@@ -269,7 +269,6 @@ bool tsr_mesh_equal(const tsr_mesh *a, const tsr_mesh *b) {
          !memcmp(a->devices, b->devices, sizeof *a->devices * (size_t)a->device_count);
 }
 
-uint64_t tsr_mesh_hash(const tsr_mesh *mesh) { return mesh->digest.low; }
 tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh) { return mesh->digest; }
 
 // ---- accessors ----

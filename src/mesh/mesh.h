@@ -40,7 +40,7 @@ int64_t tsr_mesh_stride(const tsr_mesh *mesh, int axis);
 // its topology, if any.
 bool tsr_mesh_has_default_devices(const tsr_mesh *mesh);
 
-// Equal meshes have equal digests of 128 bits. tsr_mesh_hash is the lower half.
+// Equal meshes have equal digests of 128 bits.
 tsr_hash128 tsr_mesh_digest(const tsr_mesh *mesh);
 
 // The groups of devices whose positions differ only in some digits (position / stride % size),

@@ -17,8 +17,6 @@
 TSR_MUST_USE tsr_status tsr_mesh_from_json(const tsr_json *value, const tsr_topology *topology,
                                            tsr_mesh **out_mesh);
 void tsr_mesh_to_json(const tsr_mesh *mesh, tsr_json_writer *writer);
-// Equal for meshes that tsr_mesh_equal finds equal.
-uint64_t tsr_mesh_hash(const tsr_mesh *mesh);
 
 // ---- axes ----
 

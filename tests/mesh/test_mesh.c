@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "mesh/machines.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_internal.h"
 #include "tessera/engine/mesh.h"
 
@@ -195,7 +196,7 @@ static void equal_meshes_and_only_they_hash_alike(void **state) {
     for (size_t j = 0; j < COUNT_OF(texts); j++) {
       tsr_mesh *b = parsed_mesh(texts[j], NULL);
       assert_int_equal(tsr_mesh_equal(a, b), i == j);
-      assert_int_equal(tsr_mesh_hash(a) == tsr_mesh_hash(b), i == j);
+      assert_int_equal(tsr_mesh_digest(a).low == tsr_mesh_digest(b).low, i == j);
       tsr_mesh_release(b);
     }
     tsr_mesh *same = tsr_mesh_retain(a);
