@@ -37,14 +37,6 @@ const char *tsr_mode_name(tsr_mode mode);  // "__train__"
 TSR_MUST_USE tsr_status tsr_axis_registry_remove(tsr_axis_registry *registry, const char *name,
                                                  bool missing_ok);
 void tsr_axis_registry_clear(tsr_axis_registry *registry);
-// get_registered_axes: names in the order of registration; NULL after the last. The generation rule
-// may be NULL.
-typedef struct tsr_registered_axis {
-  const char *name;
-  const tsr_logical_entry *rule, *generation_rule;
-} tsr_registered_axis;
-int64_t tsr_axis_registry_count(const tsr_axis_registry *registry);
-tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int64_t index);
 
 // PartitionAxis.resolve_axis: the mesh axes of each dimension, as in tsr_axes_resolve_spec.
 TSR_MUST_USE tsr_status tsr_axes_resolve(const tsr_axes *axes, const tsr_axis_registry *registry,

@@ -73,15 +73,6 @@ tsr_status tsr_semantic_axis_fail(const tsr_axis_registry *registry, const char 
                   TSR_SUGGESTED(near));
 }
 
-int64_t tsr_axis_registry_count(const tsr_axis_registry *registry) { return registry->count; }
-
-tsr_registered_axis tsr_axis_registry_at(const tsr_axis_registry *registry, int64_t index) {
-  if (index < 0 || index >= registry->count) return (tsr_registered_axis){NULL, NULL, NULL};
-  const tsr_registration *item = &registry->items[index];
-  return (tsr_registered_axis){item->name, &item->rules.items[0],
-                               item->has_generation_rule ? &item->rules.items[1] : NULL};
-}
-
 // ---- changing ----
 
 // A copy without blanks around it, in a block to free().

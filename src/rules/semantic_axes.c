@@ -241,7 +241,7 @@ bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field) {
   return is_field(field) && is_given(axes->given, field);
 }
 
-// ---- to JSON and text ----
+// ---- to JSON ----
 
 void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *writer) {
   tsr_json_begin_object(writer);

@@ -52,7 +52,6 @@ typedef bool answers_fn(world *w, int64_t index);
   X(array_data, 8, !tsr_array_data(w->array, i))                                           \
   X(array_buffer, 8, !tsr_array_buffer(w->array, i, OUT(0)))                               \
   X(array_tree_leaf, 2, !tsr_array_tree_at(w->arrays, i))                                  \
-  X(axis_registry_get, 1, !tsr_axis_registry_at(w->registry, i).name)                      \
   X(checkpoint_layout, 2, !tsr_checkpoint_layout(w->checkpoint, i))                        \
   X(checkpoint_file, files(w), !tsr_checkpoint_file_at(w->checkpoint, i))                  \
   X(checkpoint_file_bytes, files(w), !tsr_checkpoint_file_bytes(w->checkpoint, i))         \
