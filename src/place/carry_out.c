@@ -22,8 +22,6 @@ static void write_report(tsr_placement_decision *decision, int64_t index,
   decision->report = (tsr_place_report){.outcome = TSR_OUTCOME_PLACED};
 }
 
-// ---- ranks ----
-
 static tsr_status agree(tsr_comm *comm, const tsr_place_config *how, tsr_compared_leaves *compared,
                         tsr_status found) {
   const tsr_correct_options *correct = &how->correct;

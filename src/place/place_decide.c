@@ -8,8 +8,6 @@
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/engine/layout.h"
 
-// ---- options ----
-
 tsr_status tsr_place_config_init(tsr_place_config *how, const char *call,
                                  const tsr_place_options *options) {
   *how = (tsr_place_config){.call = call,

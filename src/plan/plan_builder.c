@@ -10,8 +10,6 @@
 #include "plan/plan.h"
 #include "spec/spec_internal.h"
 
-// ---- the pool of specs ----
-
 tsr_status tsr_plan_builder_intern(tsr_plan_builder *builder, const tsr_spec *spec,
                                    int32_t *out_index) {
   tsr_plan *plan = builder->plan;

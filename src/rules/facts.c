@@ -17,8 +17,6 @@
 
 enum { MOST_DEPTH = 100 };
 
-// ---- the table ----
-
 #define FACT(name, ...) static const char *const keys_of_##name[] = {__VA_ARGS__, NULL};
 #include "rules/facts.def"
 #undef FACT
