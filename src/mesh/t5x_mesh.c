@@ -137,12 +137,11 @@ static tsr_status make_grid(const t5x_machine *all, const tsr_hardware_mesh *dim
       made.ids && holders ? fill_grid(all, &made, holders)
                           : tsr_fail(NO_MEMORY, "grid of %lld devices", (long long)all->count);
   free(holders);
-  if (status) {
+  if (status)
     free(made.ids);
-    return status;
-  }
-  *out_grid = made;
-  return NULL;
+  else
+    *out_grid = made;
+  return status;
 }
 
 // ---- get_mesh ----

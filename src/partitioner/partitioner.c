@@ -146,12 +146,11 @@ tsr_status tsr_partitioner_create(const tsr_topology *topology,
   if (!partitioner) return tsr_fail(NO_MEMORY, "a partitioner");
   atomic_init(&partitioner->params_on_devices, !options.params_on_host);
   const tsr_status status = fill(partitioner, topology, &options);
-  if (status) {
+  if (status)
     tsr_partitioner_release(partitioner);
-    return status;
-  }
-  *out_partitioner = partitioner;
-  return NULL;
+  else
+    *out_partitioner = partitioner;
+  return status;
 }
 
 // ---- reading ----

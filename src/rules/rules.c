@@ -147,12 +147,11 @@ static tsr_status finish(tsr_rules_builder *builder, tsr_rules **out_rules) {
   atomic_init(&rules->refs, 1);
   *builder = (tsr_rules_builder)TSR_RULES_BUILDER_EMPTY;
   tsr_status status = compile(rules);
-  if (status) {
+  if (status)
     tsr_rules_release(rules);
-    return status;
-  }
-  *out_rules = rules;
-  return NULL;
+  else
+    *out_rules = rules;
+  return status;
 }
 
 tsr_status tsr_rules_builder_finish(tsr_rules_builder *builder, tsr_status status,
