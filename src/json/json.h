@@ -98,6 +98,7 @@ void tsr_json_write_ints(tsr_json_writer *writer, const int64_t *values, size_t 
 // A member of the open object: its key and its value, or the container that it opens.
 void tsr_json_add_int(tsr_json_writer *writer, const char *key, int64_t value);
 void tsr_json_add_bool(tsr_json_writer *writer, const char *key, bool value);
+void tsr_json_add_null(tsr_json_writer *writer, const char *key);
 void tsr_json_add_double(tsr_json_writer *writer, const char *key, double value);
 void tsr_json_add_string(tsr_json_writer *writer, const char *key, const char *value);
 void tsr_json_add_ints(tsr_json_writer *writer, const char *key, const int64_t *values,

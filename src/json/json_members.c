@@ -8,6 +8,11 @@ void tsr_json_add_int(tsr_json_writer *writer, const char *key, int64_t value) {
   tsr_json_write_int(writer, value);
 }
 
+void tsr_json_add_null(tsr_json_writer *writer, const char *key) {
+  tsr_json_write_key(writer, key);
+  tsr_json_write_null(writer);
+}
+
 void tsr_json_add_bool(tsr_json_writer *writer, const char *key, bool value) {
   tsr_json_write_key(writer, key);
   tsr_json_write_bool(writer, value);

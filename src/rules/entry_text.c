@@ -130,12 +130,11 @@ static tsr_status read_member(tsr_arena *arena, tsr_cursor *cursor, const char *
 static tsr_status read_members(tsr_arena *arena, tsr_cursor *cursor, tsr_logical_entry *out_entry,
                                bool *out_nothing) {
   const char **names = NULL;
-  int64_t capacity = 0;
   int count = 0;
   do {
     if (count == TSR_ENTRIES_MAX)
       return tsr_cursor_fail(cursor, TOO_LARGE, "more than %d axes in a group", TSR_ENTRIES_MAX);
-    names = tsr_grow_in(arena, names, count, &capacity, sizeof *names);
+    names = tsr_arena_grow(arena, names, count, sizeof *names);
     if (!names) return tsr_fail(NO_MEMORY, "a group of %d axes", count + 1);
     TSR_TRY(read_member(arena, cursor, &names[count++], out_nothing));
   } while (tsr_cursor_take(cursor, '+'));
