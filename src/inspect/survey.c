@@ -106,7 +106,7 @@ tsr_status tsr_view_stats(const tsr_view *view, tsr_pool *pool, tsr_tensor_stats
   int64_t first_block[] = {0, tsr_block_count(view)};
   tsr_view *const one = (tsr_view *)(uintptr_t)view;  // only read
   survey s = {.options.stats = true, .first_block = first_block};
-  tsr_survey_row row;
+  tsr_survey_row row = {0};
   s.sums = calloc((size_t)first_block[1] + 1, sizeof *s.sums);
   if (!s.sums) return tsr_fail(NO_MEMORY, "sums of %lld blocks", (long long)first_block[1]);
   tsr_status status = tsr_blocks_walk(&one, first_block, 1, pool, NULL, survey_block, &s);
