@@ -132,5 +132,7 @@ void cli_print_manual(const cli_command *command, FILE *file) {
       "# ENVIRONMENT\n\n*LOG\\_SHARDING\\_MOVE*\n\ttrue, yes, 1 or on: log each correction of a "
       "spec\n\n*MEGASCALE\\_NUM\\_SLICES*\n\tnumber of slices if the devices do not record it "
       "(tessera mesh --builder eformer)\n\n*NO\\_COLOR*\n\tset: no colours\n\n"
+      "*TESSERA\\_MPI*\n\tMPI that --engine mpi loads: openmpi, mpich or the path of a library "
+      "(default: that of the launcher)\n\n"
       "# SEE ALSO\n\n*tessera-notation*(7)\n");
 }
