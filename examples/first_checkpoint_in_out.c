@@ -5,7 +5,7 @@
 static tsr_status run(const char *path) {
   float weights[8][16];
   for (int i = 0; i < 8 * 16; i++) weights[i / 16][i % 16] = (float)i;
-  TSR_OWN(comm, comm);  // given back at the end of the block, as are all that follow
+  TSR_OWN(comm, comm);  // released at the end of the block, like all that follow
   TSR_OWN(mesh, four);
   TSR_OWN(mesh, two);
   TSR_OWN(array, array);

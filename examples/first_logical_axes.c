@@ -23,7 +23,7 @@ static const struct {
 
 static tsr_status show(tsr_comm *comm, const tsr_mesh *mesh, const char *rules_text) {
   static const float zeros[32 * 64];
-  TSR_OWN(logical_rules, rules);  // given back at the end of the block
+  TSR_OWN(logical_rules, rules);  // released at the end of the block
   TSR_TRY(tsr_logical_rules_parse(rules_text, "rules", &rules));
   for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
     TSR_OWN(text, spec);

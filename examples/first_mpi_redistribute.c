@@ -10,7 +10,7 @@
 static tsr_status run(void) {
   double matrix[8][12];  // each rank takes the blocks dealt to it
   for (int i = 0; i < 8 * 12; i++) matrix[i / 12][i % 12] = i;
-  TSR_OWN(comm, comm);  // given back at the end of the block, as are all that follow
+  TSR_OWN(comm, comm);  // released at the end of the block, like all that follow
   TSR_OWN(mesh, mesh);
   TSR_OWN(array, dealt);
   TSR_OWN(array, rows);
@@ -19,11 +19,11 @@ static tsr_status run(void) {
   TSR_TRY(tsr_array_put(comm, mesh, "p/cyclic(2), q/cyclic(3)", TSR_SHAPE(8, 12), TSR_F64, matrix,
                         &dealt));
   TSR_TRY(tsr_array_reshard_to(dealt, "p+q, _", &rows));
-  tsr_local_shard part = TSR_LOCAL_SHARD;
-  TSR_TRY(tsr_array_local_at(rows, 0, &part));
-  const double *values = part.data;
+  tsr_local_shard mine = TSR_LOCAL_SHARD;
+  TSR_TRY(tsr_array_local_at(rows, 0, &mine));
+  const double *values = mine.data;
   printf("rank %d has rows %" PRId64 " to %" PRId64 ": %g ... %g\n", tsr_comm_rank(comm),
-         part.ranges[0].lo, part.ranges[0].hi - 1, values[0], values[part.shape.dims[0] * 12 - 1]);
+         mine.ranges[0].lo, mine.ranges[0].hi - 1, values[0], values[mine.shape.dims[0] * 12 - 1]);
   return NULL;
 }
 

@@ -11,7 +11,7 @@ static void show(const char *name, const tsr_array *array) {
 static tsr_status run(void) {
   float matrix[4][6], back[4][6];
   for (int i = 0; i < 24; i++) matrix[i / 6][i % 6] = (float)i;
-  TSR_OWN(comm, comm);  // given back at the end of the block, as are all that follow
+  TSR_OWN(comm, comm);  // released at the end of the block, like all that follow
   TSR_OWN(mesh, mesh);
   TSR_OWN(array, rows);
   TSR_OWN(array, columns);

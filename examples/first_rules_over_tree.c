@@ -1,5 +1,5 @@
-// The parameters of a small layer, cut by rules over their names: onto devices and back, and what
-// is said of a parameter that no rule is for.
+// The parameters of a small layer, cut by rules over their names: onto devices and back. With other
+// rules as its argument, the program shows the failure for a parameter without a rule.
 #include <stdio.h>
 #include <tessera/tessera.h>
 
@@ -20,7 +20,7 @@ static tsr_status run(const char *rules_text) {
   const tsr_leaf leaves[] = {host_leaf("mlp/up", TSR_SHAPE(64, 16), up),
                              host_leaf("mlp/down", TSR_SHAPE(16, 64), down),
                              host_leaf("norm/scale", TSR_SHAPE(16), norm)};
-  TSR_OWN(comm, comm);  // given back at the end of the block, as are all that follow
+  TSR_OWN(comm, comm);  // released at the end of the block, like all that follow
   TSR_OWN(mesh, mesh);
   TSR_OWN(array_tree, parameters);
   TSR_OWN(array_tree, placed);
