@@ -133,7 +133,7 @@ static tsr_status sort_tensors(tsr_load *load) {
     return tsr_fail(NO_MEMORY, "%lld tensors", (long long)load->count);
   }
   for (int64_t i = 0; i < load->count; i++) {
-    const int64_t origin = load->tensors[i].view->origin;
+    const int64_t origin = load->views.items[i]->origin;
     places[i] = (first_byte){.tensor = i};
     if (origin < 0) continue;
     const tsr_shard_place *part = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);

@@ -246,6 +246,14 @@ static tsr_status fill(tsr_sequence *sequence, const tsr_change_job *job, const 
       &certificate->bytes_lower_bound);
 }
 
+static void destroy(tsr_sequence *sequence) {
+  for (int i = 0; i < sequence->step_count; i++) tsr_sharding_release(sequence->steps[i].sharding);
+  tsr_sharding_release(sequence->from);
+  tsr_sharding_release(sequence->to);
+  free(sequence->axes);
+  free(sequence);
+}
+
 static tsr_status assemble(const tsr_change_job *job, const tsr_route *route,
                            const tsr_sharding *from, const tsr_sharding *to, tsr_dtype dtype,
                            tsr_sequence **out_sequence) {
@@ -266,7 +274,7 @@ static tsr_status assemble(const tsr_change_job *job, const tsr_route *route,
   made->axes = pool;
   tsr_status status = fill(made, job, route);
   if (status)
-    tsr_sequence_release(made);
+    destroy(made);
   else
     *out_sequence = made;
   return status;
@@ -301,13 +309,7 @@ tsr_status tsr_sequence_create(const tsr_sharding *from, const tsr_sharding *to,
 }
 
 void tsr_sequence_release(const tsr_sequence *sequence) {
-  tsr_sequence *mine = (tsr_sequence *)sequence;
-  if (!mine) return;
-  for (int i = 0; i < mine->step_count; i++) tsr_sharding_release(mine->steps[i].sharding);
-  tsr_sharding_release(mine->from);
-  tsr_sharding_release(mine->to);
-  free(mine->axes);
-  free(mine);
+  if (sequence) destroy((tsr_sequence *)sequence);
 }
 
 const tsr_sharding *tsr_sequence_from(const tsr_sequence *sequence) { return sequence->from; }
