@@ -13,11 +13,11 @@
 
 // ---- messages ----
 
-static void print_axis(const tsr_mesh *mesh, const tsr_sub_axis *part, tsr_text *out) {
-  const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, part);
+static void print_axis(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis, tsr_text *out) {
+  const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, sub_axis);
   tsr_text_add(out, ref.name);
   if (ref.size) tsr_text_addf(out, ":(%lld)%lld", (long long)ref.pre, (long long)ref.size);
-  tsr_text_addf(out, "=%lld", (long long)part->size);
+  tsr_text_addf(out, "=%lld", (long long)sub_axis->size);
 }
 
 void tsr_fit_print_axes(const tsr_mesh *mesh, const tsr_bound_stage *stage, tsr_text *out) {
@@ -165,11 +165,11 @@ static void trim(policy_trial *t) {
   while (t->cut.stage_count > 0 && !divides(t)) {
     const tsr_bound_stage *last = &t->stages[t->cut.stage_count - 1];
     const int64_t size = last->axes[last->axis_count - 1].size;
-    int64_t part = size;
-    while (part > 1) {
-      part = divisor_below(size, part);
-      if (part > 1) resize_last(t, part);
-      if (part > 1 && divides(t)) return;
+    int64_t kept = size;
+    while (kept > 1) {
+      kept = divisor_below(size, kept);
+      if (kept > 1) resize_last(t, kept);
+      if (kept > 1 && divides(t)) return;
     }
     resize_last(t, 1);
   }

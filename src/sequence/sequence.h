@@ -22,8 +22,8 @@
 // axes are joined, those of size 1 are dropped.
 typedef struct tsr_spread {
   int rank;
-  int first[TSR_MAX_RANK + 2];  // list l has parts first[l] .. first[l + 1] - 1
-  tsr_sub_axis parts[TSR_MAX_PARTS];
+  int first[TSR_MAX_RANK + 2];  // list l has sub_axes first[l] .. first[l + 1] - 1
+  tsr_sub_axis sub_axes[TSR_MAX_SUB_AXES];
 } tsr_spread;
 
 // Fails with no_sequence if a cut is not plain or does not divide its size.
@@ -35,7 +35,7 @@ TSR_MUST_USE tsr_status tsr_spread_bind(const tsr_spread *spread, const tsr_shar
 bool tsr_spread_equal(const tsr_spread *a, const tsr_spread *b);
 int64_t tsr_spread_shards(const tsr_spread *spread, int list);  // product of a list
 // Appends list `list` to a spread that is built list by list; sets first[list + 1].
-void tsr_spread_add(tsr_spread *spread, int list, const tsr_sub_axis *parts, int count);
+void tsr_spread_add(tsr_spread *spread, int list, const tsr_sub_axis *sub_axes, int count);
 // The shape of a buffer; all sizes divide.
 tsr_shape tsr_spread_local(const tsr_spread *spread, const tsr_shape *shape);
 
@@ -45,7 +45,7 @@ typedef struct tsr_sequence_move {
   tsr_step_kind kind;
   int split_dim, concat_dim;  // -1 = none
   int axis_count;
-  tsr_sub_axis axes[TSR_MAX_PARTS];
+  tsr_sub_axis axes[TSR_MAX_SUB_AXES];
   tsr_spread after;
 } tsr_sequence_move;
 
@@ -115,7 +115,7 @@ enum { TSR_MAX_LISTS = TSR_MAX_RANK + 1 };
 // are compared and hashed as bytes.
 typedef struct tsr_spot {
   uint8_t count[TSR_MAX_LISTS];
-  uint8_t atoms[TSR_MAX_PARTS - 1];
+  uint8_t atoms[TSR_MAX_SUB_AXES - 1];
 } tsr_spot;
 
 typedef struct tsr_space {
@@ -124,8 +124,8 @@ typedef struct tsr_space {
   int list_count;          // dimensions considered, and the unreduced list last
   int dims[TSR_MAX_RANK];  // which dimension of the tensor a list is
   int atom_count;
-  tsr_sub_axis atoms[TSR_MAX_PARTS];  // in mesh order
-  bool fine;                          // all atoms are prime, and all of the mesh is among them
+  tsr_sub_axis atoms[TSR_MAX_SUB_AXES];  // in mesh order
+  bool fine;                             // all atoms are prime, and all of the mesh is among them
   tsr_spot from, to;
 } tsr_space;
 

@@ -18,7 +18,7 @@ typedef struct spot_pair {
     int a_count, b_count;
     const uint8_t *a, *b;
   } lists[TSR_MAX_LISTS];
-  uint8_t a_terms[TSR_MAX_PARTS], b_terms[TSR_MAX_PARTS];
+  uint8_t a_terms[TSR_MAX_SUB_AXES], b_terms[TSR_MAX_SUB_AXES];
 } spot_pair;
 
 static int64_t product_of(const tsr_space *space, const uint8_t *atoms, int count) {
@@ -70,7 +70,7 @@ static int find_root(const int8_t *parents, int atom) {
 // digits is on some device.
 static bool agree_lined_up(const spot_pair *pair, uint64_t wild, tsr_agreement *out) {
   const tsr_space *space = pair->space;
-  int8_t parents[TSR_MAX_PARTS];
+  int8_t parents[TSR_MAX_SUB_AXES];
   memset(parents, -1, sizeof parents);
   double same = 1, cells = 1;
   for (int l = 0; l < pair->list_count; l++) {
@@ -132,20 +132,20 @@ static void add_device(const spot_pair *pair, const int64_t *digits, tsr_agreeme
 
 // The distinct atoms of all lists.
 static int atoms_at_stake(const spot_pair *pair, uint8_t *out) {
-  bool seen[TSR_MAX_PARTS] = {false};
+  bool seen[TSR_MAX_SUB_AXES] = {false};
   int count = 0;
   for (int l = 0; l < pair->list_count; l++) {
     for (int i = 0; i < pair->lists[l].a_count; i++) seen[pair->lists[l].a[i]] = true;
     for (int i = 0; i < pair->lists[l].b_count; i++) seen[pair->lists[l].b[i]] = true;
   }
-  for (int a = 0; a < TSR_MAX_PARTS; a++)
+  for (int a = 0; a < TSR_MAX_SUB_AXES; a++)
     if (seen[a]) out[count++] = (uint8_t)a;
   return count;
 }
 
 static void agree_counted(const spot_pair *pair, const uint8_t *atoms, int count,
                           tsr_agreement *out) {
-  int64_t digits[TSR_MAX_PARTS] = {0};
+  int64_t digits[TSR_MAX_SUB_AXES] = {0};
   tsr_agreement sums = {0};
   double devices = 0;
   for (bool more = true; more; devices++) {
@@ -165,7 +165,7 @@ bool tsr_space_agree(const tsr_space *space, const tsr_spot *a, const tsr_spot *
   spot_pair pair;
   pair_spots(&pair, space, a, b);
   if (agree_lined_up(&pair, 0, out_agreement)) return true;
-  uint8_t atoms[TSR_MAX_PARTS];
+  uint8_t atoms[TSR_MAX_SUB_AXES];
   const int count = atoms_at_stake(&pair, atoms);
   if ((double)product_of(space, atoms, count) <= limit) {
     agree_counted(&pair, atoms, count, out_agreement);

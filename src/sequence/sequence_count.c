@@ -47,12 +47,12 @@ static tsr_status move_seconds(const tsr_change_job *job, const tsr_sequence_mov
                                double local, double *out_seconds) {
   *out_seconds = 0;
   if (!tsr_mesh_topology(job->mesh) || tsr_step_is_local(move->kind)) return NULL;
-  tsr_sub_axis parts[TSR_MAX_PARTS];
-  int64_t strides[TSR_MAX_PARTS], sizes[TSR_MAX_PARTS];
-  tsr_axis_cost costs[TSR_MAX_PARTS];
-  const int count = tsr_parts_normal_set(move->axes, move->axis_count, parts);
+  tsr_sub_axis sub_axes[TSR_MAX_SUB_AXES];
+  int64_t strides[TSR_MAX_SUB_AXES], sizes[TSR_MAX_SUB_AXES];
+  tsr_axis_cost costs[TSR_MAX_SUB_AXES];
+  const int count = tsr_sub_axes_normal_set(move->axes, move->axis_count, sub_axes);
   for (int i = 0; i < count; i++) {
-    const tsr_digit digit = tsr_sub_axis_digit(job->mesh, &parts[i]);
+    const tsr_digit digit = tsr_sub_axis_digit(job->mesh, &sub_axes[i]);
     strides[i] = digit.stride;
     sizes[i] = digit.size;
   }

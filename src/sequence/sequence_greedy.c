@@ -16,7 +16,7 @@
 
 typedef struct axis_list {
   int count;
-  tsr_sub_axis items[TSR_MAX_PARTS];
+  tsr_sub_axis items[TSR_MAX_SUB_AXES];
 } axis_list;
 
 typedef struct dim_state {
@@ -38,14 +38,14 @@ typedef struct greedy {
 
 // ---- lists ----
 
-static void list_insert(axis_list *list, int at, tsr_sub_axis part) {
+static void list_insert(axis_list *list, int at, tsr_sub_axis sub_axis) {
   memmove(list->items + at + 1, list->items + at, sizeof *list->items * (size_t)(list->count - at));
-  list->items[at] = part;
+  list->items[at] = sub_axis;
   list->count++;
 }
 
-static void list_append(axis_list *list, tsr_sub_axis part) {
-  list_insert(list, list->count, part);
+static void list_append(axis_list *list, tsr_sub_axis sub_axis) {
+  list_insert(list, list->count, sub_axis);
 }
 
 static void list_erase(axis_list *list, int at) {
@@ -53,9 +53,9 @@ static void list_erase(axis_list *list, int at) {
   memmove(list->items + at, list->items + at + 1, sizeof *list->items * (size_t)(list->count - at));
 }
 
-static int list_find(const axis_list *list, const tsr_sub_axis *part) {
+static int list_find(const axis_list *list, const tsr_sub_axis *sub_axis) {
   for (int i = 0; i < list->count; i++)
-    if (tsr_sub_axis_equal(&list->items[i], part)) return i;
+    if (tsr_sub_axis_equal(&list->items[i], sub_axis)) return i;
   return -1;
 }
 
@@ -70,18 +70,19 @@ static bool divisible(int64_t a, int64_t b) { return a % b == 0 || b % a == 0; }
 // Splits the sub-axes of a list at a boundary of an axis (a product of sizes from the front).
 static void list_cut(axis_list *list, int axis, int64_t mark) {
   for (int i = 0; i < list->count; i++) {
-    const tsr_sub_axis part = list->items[i];
-    if (part.axis != axis || part.pre >= mark || mark >= part.pre * part.size) continue;
-    if (mark % part.pre || part.pre * part.size % mark) continue;
-    list->items[i].size = mark / part.pre;
-    list_insert(list, i + 1, (tsr_sub_axis){axis, mark, part.pre * part.size / mark});
+    const tsr_sub_axis sub_axis = list->items[i];
+    if (sub_axis.axis != axis || sub_axis.pre >= mark || mark >= sub_axis.pre * sub_axis.size)
+      continue;
+    if (mark % sub_axis.pre || sub_axis.pre * sub_axis.size % mark) continue;
+    list->items[i].size = mark / sub_axis.pre;
+    list_insert(list, i + 1, (tsr_sub_axis){axis, mark, sub_axis.pre * sub_axis.size / mark});
   }
 }
 
 // The dimension that needs an axis, and its index in that dimension's `out`.
-static int out_dim(const greedy *g, const tsr_sub_axis *part, int *out_index) {
+static int out_dim(const greedy *g, const tsr_sub_axis *sub_axis, int *out_index) {
   for (int d = 0; d < g->rank; d++) {
-    const int index = list_find(&g->dims[d].out, part);
+    const int index = list_find(&g->dims[d].out, sub_axis);
     if (index < 0) continue;
     if (out_index) *out_index = index;
     return d;
@@ -89,41 +90,41 @@ static int out_dim(const greedy *g, const tsr_sub_axis *part, int *out_index) {
   return -1;
 }
 
-static bool must_go(const greedy *g, const tsr_sub_axis *part) {
+static bool must_go(const greedy *g, const tsr_sub_axis *sub_axis) {
   for (int d = 0; d < g->rank; d++)
-    if (list_find(&g->dims[d].in, part) >= 0) return true;
+    if (list_find(&g->dims[d].in, sub_axis) >= 0) return true;
   return false;
 }
 
 // ---- steps ----
 
-static void drop_last(axis_list *current, const tsr_sub_axis *part) {
+static void drop_last(axis_list *current, const tsr_sub_axis *sub_axis) {
   tsr_sub_axis *last = &current->items[current->count - 1];
-  if (tsr_sub_axis_equal(last, part))
+  if (tsr_sub_axis_equal(last, sub_axis))
     current->count--;
-  else if (part->size > 0)
-    last->size /= part->size;  // it was joined with the axis before it
+  else if (sub_axis->size > 0)
+    last->size /= sub_axis->size;  // it was joined with the axis before it
 }
 
-static void join_current(axis_list *current, tsr_sub_axis part) {
-  list_append(current, part);
-  current->count = tsr_parts_join(current->items, current->count);
+static void join_current(axis_list *current, tsr_sub_axis sub_axis) {
+  list_append(current, sub_axis);
+  current->count = tsr_sub_axes_join(current->items, current->count);
 }
 
 static void spread_now(const greedy *g, tsr_spread *out) {
   *out = (tsr_spread){.rank = g->rank};
   for (int d = 0; d < g->rank; d++)
     tsr_spread_add(out, d, g->dims[d].current.items, g->dims[d].current.count);
-  tsr_sub_axis set[TSR_MAX_PARTS];
+  tsr_sub_axis set[TSR_MAX_SUB_AXES];
   tsr_spread_add(out, g->rank, set,
-                 tsr_parts_normal_set(g->unreduced.items, g->unreduced.count, set));
+                 tsr_sub_axes_normal_set(g->unreduced.items, g->unreduced.count, set));
 }
 
 static tsr_status add_step(greedy *g, tsr_step_kind kind, int split, int concat,
                            const axis_list *axes) {
   tsr_sequence_move move = {.kind = kind, .split_dim = split, .concat_dim = concat};
   memcpy(move.axes, axes->items, sizeof *axes->items * (size_t)axes->count);
-  move.axis_count = tsr_parts_join(move.axes, axes->count);
+  move.axis_count = tsr_sub_axes_join(move.axes, axes->count);
   spread_now(g, &move.after);
   return tsr_route_add(g->route, &move);
 }
@@ -132,17 +133,17 @@ static tsr_status add_step(greedy *g, tsr_step_kind kind, int split, int concat,
 
 // The sub-axis that fits a capacity, which it uses up; false if none does. `out_rest` has size 0 if
 // nothing is left over.
-static bool fit(tsr_sub_axis part, int64_t *capacity, tsr_sub_axis *out_fits,
+static bool fit(tsr_sub_axis sub_axis, int64_t *capacity, tsr_sub_axis *out_fits,
                 tsr_sub_axis *out_rest) {
-  if (*capacity <= 1 || !divisible(part.size, *capacity)) return false;
-  *out_fits = part;
+  if (*capacity <= 1 || !divisible(sub_axis.size, *capacity)) return false;
+  *out_fits = sub_axis;
   *out_rest = (tsr_sub_axis){0};
-  if (*capacity >= part.size) {
-    *capacity /= part.size;
+  if (*capacity >= sub_axis.size) {
+    *capacity /= sub_axis.size;
     return true;
   }
   out_fits->size = *capacity;
-  *out_rest = (tsr_sub_axis){part.axis, part.pre * *capacity, part.size / *capacity};
+  *out_rest = (tsr_sub_axis){sub_axis.axis, sub_axis.pre * *capacity, sub_axis.size / *capacity};
   *capacity = 1;
   return true;
 }
@@ -210,9 +211,9 @@ static void slice_along(greedy *g, int dim) {
   int target, first;
   const int count = along_with(g, dim, &target, &first);
   for (int i = 0; i < count; i++) {
-    const tsr_sub_axis part = g->dims[target].out.items[first + i];
-    list_append(&g->dims[dim].in, part);
-    list_append(&g->dims[dim].slices, part);
+    const tsr_sub_axis sub_axis = g->dims[target].out.items[first + i];
+    list_append(&g->dims[dim].in, sub_axis);
+    list_append(&g->dims[dim].slices, sub_axis);
   }
 }
 
@@ -221,13 +222,13 @@ static void slice_own(greedy *g, int dim, axis_list *left) {
   dim_state *state = &g->dims[dim];
   for (int i = 0; i < state->out.count;) {
     tsr_sub_axis fits, rest;
-    const tsr_sub_axis part = state->out.items[i];
-    if (must_go(g, &part)) {
+    const tsr_sub_axis sub_axis = state->out.items[i];
+    if (must_go(g, &sub_axis)) {
       i++;
       continue;
     }
-    if (!fit(part, &state->capacity, &fits, &rest)) {
-      list_append(left, part);
+    if (!fit(sub_axis, &state->capacity, &fits, &rest)) {
+      list_append(left, sub_axis);
       i++;
       continue;
     }
@@ -302,9 +303,9 @@ static bool should_permute(const greedy *g) {
   return unwanted.size && missing.size && divisible(unwanted.size, missing.size);
 }
 
-static bool came_to(const greedy *g, const tsr_sub_axis *part) {
+static bool came_to(const greedy *g, const tsr_sub_axis *sub_axis) {
   for (int d = 0; d < g->rank; d++)
-    if (list_find(&g->dims[d].came, part) >= 0) return true;
+    if (list_find(&g->dims[d].came, sub_axis) >= 0) return true;
   return false;
 }
 
@@ -338,7 +339,7 @@ static void refill(greedy *g, int dim, axis_list *loose) {
 }
 
 // The sub-axes along which buffers move.
-static tsr_status moved_parts(greedy *g, const tsr_spread *before, axis_list *out) {
+static tsr_status moved_sub_axes(greedy *g, const tsr_spread *before, axis_list *out) {
   tsr_space space;
   tsr_spread after;
   spread_now(g, &after);
@@ -365,7 +366,7 @@ static tsr_status permute(greedy *g) {
   for (int d = 0; d < g->rank; d++)
     for (int i = 0; i < g->dims[d].in.count; i++)
       join_current(&g->dims[d].current, g->dims[d].in.items[i]);
-  TSR_TRY(moved_parts(g, &before, &moved));
+  TSR_TRY(moved_sub_axes(g, &before, &moved));
   return moved.count ? add_step(g, TSR_STEP_PERMUTE, -1, -1, &moved) : NULL;
 }
 
@@ -424,9 +425,9 @@ static tsr_status try_gathers(greedy *g) {
     dim_state *state = &g->dims[d];
     axis_list gathered = {0};
     while (state->in.count && out_dim(g, &state->in.items[state->in.count - 1], NULL) < 0) {
-      const tsr_sub_axis part = state->in.items[--state->in.count];
-      list_insert(&gathered, 0, part);
-      drop_last(&state->current, &part);
+      const tsr_sub_axis sub_axis = state->in.items[--state->in.count];
+      list_insert(&gathered, 0, sub_axis);
+      drop_last(&state->current, &sub_axis);
     }
     if (gathered.count) TSR_TRY(add_step(g, TSR_STEP_ALL_GATHER, -1, d, &gathered));
   }
@@ -444,7 +445,7 @@ static void cut_like(axis_list *list, const axis_list *other) {
 
 static void list_read(axis_list *list, const tsr_spread *spread, int from) {
   list->count = spread->first[from + 1] - spread->first[from];
-  memcpy(list->items, spread->parts + spread->first[from],
+  memcpy(list->items, spread->sub_axes + spread->first[from],
          sizeof *list->items * (size_t)list->count);
 }
 

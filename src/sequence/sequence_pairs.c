@@ -45,14 +45,14 @@ static int compare_claims(const void *a, const void *b) {
 
 typedef struct permute_claims {
   tsr_space space;
-  tsr_digit digits[TSR_MAX_PARTS];  // of the atoms
+  tsr_digit digits[TSR_MAX_SUB_AXES];  // of the atoms
   uint64_t moved;
   claim *gives, *needs;
   int64_t count;
 } permute_claims;
 
 static void add_claims(permute_claims *e, int64_t position) {
-  int64_t digits[TSR_MAX_PARTS], still = position, before, after;
+  int64_t digits[TSR_MAX_SUB_AXES], still = position, before, after;
   for (int a = 0; a < e->space.atom_count; a++) {
     digits[a] = position / e->digits[a].stride % e->digits[a].size;
     if (e->moved >> a & 1) still -= digits[a] * e->digits[a].stride;

@@ -18,7 +18,7 @@ tsr_status tsr_route_add(tsr_route *route, const tsr_sequence_move *move) {
   if (last && joins(last, move)) {
     memcpy(last->axes + last->axis_count, move->axes,
            sizeof *move->axes * (size_t)move->axis_count);
-    last->axis_count = tsr_parts_join(last->axes, last->axis_count + move->axis_count);
+    last->axis_count = tsr_sub_axes_join(last->axes, last->axis_count + move->axis_count);
     last->after = move->after;
     return NULL;
   }
@@ -48,7 +48,7 @@ typedef struct plain {
   const tsr_change_job *job;
   tsr_space space;
   tsr_route *route;
-  uint8_t lists[TSR_MAX_LISTS][TSR_MAX_PARTS];
+  uint8_t lists[TSR_MAX_LISTS][TSR_MAX_SUB_AXES];
   tsr_spot now;  // only its counts are kept true between moves
 } plain;
 
@@ -59,7 +59,7 @@ static tsr_status plain_move(plain *p, tsr_step_kind kind, int list, const uint8
   if (dim && kind == TSR_STEP_SLICE) move.split_dim = p->space.dims[list];
   if (dim && kind == TSR_STEP_ALL_GATHER) move.concat_dim = p->space.dims[list];
   for (int i = 0; i < count; i++) move.axes[i] = p->space.atoms[atoms[i]];
-  move.axis_count = tsr_parts_join(move.axes, count);
+  move.axis_count = tsr_sub_axes_join(move.axes, count);
   int at = 0;
   for (int l = 0; l < p->space.list_count; l++) {
     memcpy(p->now.atoms + at, p->lists[l], p->now.count[l]);
@@ -74,7 +74,7 @@ static tsr_status plain_list(plain *p, int list, const uint8_t *wanted, bool gat
   const bool dim = list + 1 < p->space.list_count;
   const int have = p->now.count[list], target = p->space.to.count[list];
   const int kept = common_front(p->lists[list], have, wanted, target);
-  uint8_t moved[TSR_MAX_PARTS];
+  uint8_t moved[TSR_MAX_SUB_AXES];
   const int count = gather ? have - kept : target - kept;
   if (!count) return NULL;
   memcpy(moved, gather ? p->lists[list] + kept : wanted + kept, (size_t)count);

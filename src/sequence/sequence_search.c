@@ -33,7 +33,7 @@ typedef struct route_node {
   int parent;  // -1 = the start
   tsr_step_kind kind;
   int8_t split, concat;  // lists; -1 = none
-  uint64_t atoms;        // that take part
+  uint64_t atoms;        // that are involved
   bool done;
 } route_node;
 
@@ -185,8 +185,8 @@ static double move_cost(const route_search *s, const route_node *to, double loca
                         double share) {
   if (tsr_step_is_local(to->kind)) return 0;
   if (!s->links) return s->space->devices * tsr_step_elements(to->kind, local, n, share);
-  tsr_axis_cost costs[TSR_MAX_PARTS];
-  int64_t sizes[TSR_MAX_PARTS];
+  tsr_axis_cost costs[TSR_MAX_SUB_AXES];
+  int64_t sizes[TSR_MAX_SUB_AXES];
   const int count = collect_links(s, to->atoms, costs, sizes);
   return tsr_collective_over(tsr_step_collective(to->kind), costs, sizes, count,
                              tsr_job_bytes(s->job, local));
@@ -339,7 +339,7 @@ static tsr_status cut_more(route_search *s, const expansion *h, int list, uint64
 
 // Free atoms can cut a list; unreduced ones can by a reduce-scatter.
 static tsr_status expand_cuts(route_search *s, const expansion *h, int list) {
-  uint8_t added[TSR_MAX_PARTS];
+  uint8_t added[TSR_MAX_SUB_AXES];
   if (h->free) TSR_TRY(cut_more(s, h, list, h->free, added, 0, 1));
   return h->unreduced ? cut_more(s, h, list, h->unreduced, added, 0, 1) : NULL;
 }
@@ -437,11 +437,11 @@ static tsr_status measure_links(route_search *s) {
   const tsr_space *space = s->space;
   const int n = space->atom_count;
   if (!tsr_mesh_topology(s->job->mesh) || !n) return NULL;
-  int64_t strides[MOST_LISTS * TSR_MAX_PARTS], sizes[MOST_LISTS * TSR_MAX_PARTS];
-  int slots[MOST_LISTS * TSR_MAX_PARTS], count = 0;
+  int64_t strides[MOST_LISTS * TSR_MAX_SUB_AXES], sizes[MOST_LISTS * TSR_MAX_SUB_AXES];
+  int slots[MOST_LISTS * TSR_MAX_SUB_AXES], count = 0;
   for (int i = 0; i < n; i++) {
     tsr_sub_axis joined = space->atoms[i];
-    for (int j = i; j < n && count < MOST_LISTS * TSR_MAX_PARTS; j++) {
+    for (int j = i; j < n && count < MOST_LISTS * TSR_MAX_SUB_AXES; j++) {
       if (j > i && !tsr_sub_axis_continues(&joined, &space->atoms[j])) break;
       if (j > i) joined = tsr_sub_axis_join(&joined, &space->atoms[j]);
       const tsr_digit digit = tsr_sub_axis_digit(space->mesh, &joined);
@@ -450,10 +450,10 @@ static tsr_status measure_links(route_search *s) {
       slots[count++] = i * n + j;
     }
   }
-  tsr_axis_cost found[MOST_LISTS * TSR_MAX_PARTS];
+  tsr_axis_cost found[MOST_LISTS * TSR_MAX_SUB_AXES];
   TSR_TRY(tsr_mesh_digit_costs(space->mesh, strides, sizes, count, found));
   s->links = calloc((size_t)n * (size_t)n, sizeof *s->links);
-  if (!s->links) return tsr_fail(NO_MEMORY, "costs of %d parts of axes", n);
+  if (!s->links) return tsr_fail(NO_MEMORY, "costs of %d atoms", n);
   for (int i = 0; i < count; i++) {
     s->links[slots[i]] = found[i];
     if (i == 0 || found[i].link.beta < s->fastest) s->fastest = found[i].link.beta;
@@ -523,7 +523,7 @@ static void move_axes(const route_search *s, const route_node *from, const route
   }
   for (int a = 0; !listed && a < space->atom_count; a++)
     if (to->atoms & bit(a)) move->axes[move->axis_count++] = space->atoms[a];
-  move->axis_count = tsr_parts_join(move->axes, move->axis_count);
+  move->axis_count = tsr_sub_axes_join(move->axes, move->axis_count);
 }
 
 static tsr_status trace(const route_search *s, int32_t goal, tsr_route *route) {

@@ -17,7 +17,7 @@
 // The boundaries of one axis: ascending, each divides the next, from 1 to the axis's size.
 typedef struct marks {
   int count;
-  int64_t at[2 * TSR_MAX_PARTS + 2];
+  int64_t at[2 * TSR_MAX_SUB_AXES + 2];
 } marks;
 
 static void add_mark(marks *to, int64_t at) {
@@ -31,9 +31,9 @@ static void add_mark(marks *to, int64_t at) {
 
 static void add_marks(marks *to, const tsr_spread *spread, int axis) {
   for (int i = 0; i < spread->first[spread->rank + 1]; i++)
-    if (spread->parts[i].axis == axis) {
-      add_mark(to, spread->parts[i].pre);
-      add_mark(to, spread->parts[i].pre * spread->parts[i].size);
+    if (spread->sub_axes[i].axis == axis) {
+      add_mark(to, spread->sub_axes[i].pre);
+      add_mark(to, spread->sub_axes[i].pre * spread->sub_axes[i].size);
     }
 }
 
@@ -55,10 +55,11 @@ static tsr_status find_marks(const tsr_mesh *mesh, const tsr_spread *from, const
   return NULL;
 }
 
-static bool names_part(const tsr_spread *spread, int axis, int64_t pre) {
+static bool names_sub_axis(const tsr_spread *spread, int axis, int64_t pre) {
   for (int i = 0; i < spread->first[spread->rank + 1]; i++) {
-    const tsr_sub_axis *part = &spread->parts[i];
-    if (part->axis == axis && part->pre <= pre && pre < part->pre * part->size) return true;
+    const tsr_sub_axis *sub_axis = &spread->sub_axes[i];
+    if (sub_axis->axis == axis && sub_axis->pre <= pre && pre < sub_axis->pre * sub_axis->size)
+      return true;
   }
   return false;
 }
@@ -96,7 +97,7 @@ static tsr_status fill_atoms(tsr_space *space, const tsr_spread *from, const tsr
     TSR_TRY(find_marks(space->mesh, from, to, axis, &cut));
     for (int i = 1; i < cut.count; i++) {
       const int64_t pre = cut.at[i - 1], size = cut.at[i] / pre;
-      const bool named = names_part(from, axis, pre) || names_part(to, axis, pre);
+      const bool named = names_sub_axis(from, axis, pre) || names_sub_axis(to, axis, pre);
       if (!named && (wanted == NAMED_PARTS || wanted == NAMED_PRIMES)) continue;
       if (wanted == ALL_PRIMES || (named && wanted == NAMED_PRIMES))
         add_primes(space, axis, pre, size);
@@ -152,10 +153,11 @@ static void choose_dims(tsr_space *space, const tsr_spread *from, const tsr_spre
 // ---- spots ----
 
 static int spot_add(const tsr_space *space, tsr_spot *spot, int list, int at,
-                    const tsr_sub_axis *part) {
+                    const tsr_sub_axis *sub_axis) {
   for (int a = 0; a < space->atom_count; a++) {
     const tsr_sub_axis *atom = &space->atoms[a];
-    if (atom->axis != part->axis || atom->pre < part->pre || atom->pre >= part->pre * part->size)
+    if (atom->axis != sub_axis->axis || atom->pre < sub_axis->pre ||
+        atom->pre >= sub_axis->pre * sub_axis->size)
       continue;
     spot->atoms[at++] = (uint8_t)a;
     spot->count[list]++;
@@ -169,7 +171,7 @@ static tsr_spot spot_of(const tsr_space *space, const tsr_spread *spread) {
   for (int l = 0; l < space->list_count; l++) {
     const int list = l + 1 < space->list_count ? space->dims[l] : spread->rank;
     for (int i = spread->first[list]; i < spread->first[list + 1]; i++)
-      at = spot_add(space, &spot, l, at, &spread->parts[i]);
+      at = spot_add(space, &spot, l, at, &spread->sub_axes[i]);
   }
   return spot;
 }
@@ -178,13 +180,13 @@ void tsr_spot_spread(const tsr_space *space, const tsr_spot *spot, int rank, tsr
   *out = (tsr_spread){.rank = rank};
   int list = 0, at = 0;
   for (int d = 0; d <= rank; d++) {
-    tsr_sub_axis parts[TSR_MAX_PARTS];
+    tsr_sub_axis sub_axes[TSR_MAX_SUB_AXES];
     int count = 0;
     if (d == rank || (list + 1 < space->list_count && space->dims[list] == d)) {
-      for (; count < spot->count[list]; count++) parts[count] = space->atoms[spot->atoms[at++]];
+      for (; count < spot->count[list]; count++) sub_axes[count] = space->atoms[spot->atoms[at++]];
       list++;
     }
-    tsr_spread_add(out, d, parts, count);
+    tsr_spread_add(out, d, sub_axes, count);
   }
 }
 
@@ -208,7 +210,7 @@ static void find_places(const tsr_space *space, const tsr_spot *spot, atom_place
 }
 
 uint64_t tsr_space_moved(const tsr_space *space, const tsr_spot *a, const tsr_spot *b) {
-  atom_place x[TSR_MAX_PARTS] = {{0}}, y[TSR_MAX_PARTS] = {{0}};
+  atom_place x[TSR_MAX_SUB_AXES] = {{0}}, y[TSR_MAX_SUB_AXES] = {{0}};
   find_places(space, a, x);
   find_places(space, b, y);
   uint64_t moved = 0;

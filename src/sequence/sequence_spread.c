@@ -27,18 +27,18 @@ static tsr_status check_plain(const tsr_normal_dim *normal, int dim) {
 }
 
 // Even stages that divide are equivalent to one stage.
-static int collect_parts(const tsr_normal_dim *normal, tsr_sub_axis *out) {
+static int collect_sub_axes(const tsr_normal_dim *normal, tsr_sub_axis *out) {
   int count = 0;
   for (int s = 0; s < normal->stage_count; s++)
     for (int i = 0; i < normal->stages[s].count; i++)
-      out[count++] = normal->parts[normal->stages[s].first + i];
+      out[count++] = normal->sub_axes[normal->stages[s].first + i];
   return count;
 }
 
-void tsr_spread_add(tsr_spread *spread, int list, const tsr_sub_axis *parts, int count) {
-  tsr_sub_axis *own = spread->parts + spread->first[list];
-  if (count) memcpy(own, parts, sizeof *parts * (size_t)count);
-  spread->first[list + 1] = spread->first[list] + tsr_parts_join(own, count);
+void tsr_spread_add(tsr_spread *spread, int list, const tsr_sub_axis *sub_axes, int count) {
+  tsr_sub_axis *own = spread->sub_axes + spread->first[list];
+  if (count) memcpy(own, sub_axes, sizeof *sub_axes * (size_t)count);
+  spread->first[list + 1] = spread->first[list] + tsr_sub_axes_join(own, count);
 }
 
 static tsr_status check_divides(const tsr_mesh *mesh, int64_t shards, int64_t size, int dim) {
@@ -64,15 +64,15 @@ tsr_status tsr_spread_init(tsr_spread *spread, const tsr_sharding *sharding,
     tsr_normal_dim normal;
     tsr_normal_dim_init(&normal, tsr_sharding_dim_at(sharding, d));
     TSR_TRY(check_plain(&normal, d));
-    tsr_sub_axis parts[TSR_MAX_PARTS];
-    tsr_spread_add(&made, d, parts, collect_parts(&normal, parts));
+    tsr_sub_axis sub_axes[TSR_MAX_SUB_AXES];
+    tsr_spread_add(&made, d, sub_axes, collect_sub_axes(&normal, sub_axes));
     TSR_TRY(
         check_divides(tsr_sharding_mesh(sharding), tsr_spread_shards(&made, d), shape->dims[d], d));
   }
-  tsr_sub_axis unreduced[TSR_MAX_PARTS];
+  tsr_sub_axis unreduced[TSR_MAX_SUB_AXES];
   int count = 0;
   const tsr_sub_axis *given = tsr_sharding_unreduced(sharding, &count);
-  tsr_spread_add(&made, shape->rank, unreduced, tsr_parts_normal_set(given, count, unreduced));
+  tsr_spread_add(&made, shape->rank, unreduced, tsr_sub_axes_normal_set(given, count, unreduced));
   *spread = made;
   return NULL;
 }
@@ -90,12 +90,12 @@ static tsr_status build(tsr_spec_builder *builder, const tsr_spread *spread,
     if (spread->first[d] == spread->first[d + 1]) continue;
     TSR_TRY(tsr_spec_builder_stage(builder));
     for (int i = spread->first[d]; i < spread->first[d + 1]; i++) {
-      const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &spread->parts[i]);
+      const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &spread->sub_axes[i]);
       TSR_TRY(tsr_spec_builder_axis(builder, &ref));
     }
   }
   for (int i = spread->first[spread->rank]; i < spread->first[spread->rank + 1]; i++) {
-    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &spread->parts[i]);
+    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &spread->sub_axes[i]);
     TSR_TRY(tsr_spec_builder_member(builder, TSR_SET_UNREDUCED, &ref));
   }
   return NULL;
@@ -120,14 +120,14 @@ bool tsr_spread_equal(const tsr_spread *a, const tsr_spread *b) {
   for (int l = 0; l <= a->rank + 1; l++)
     if (a->first[l] != b->first[l]) return false;
   for (int i = 0; i < a->first[a->rank + 1]; i++)
-    if (!tsr_sub_axis_equal(&a->parts[i], &b->parts[i])) return false;
+    if (!tsr_sub_axis_equal(&a->sub_axes[i], &b->sub_axes[i])) return false;
   return true;
 }
 
 int64_t tsr_spread_shards(const tsr_spread *spread, int list) {
   int64_t shards = 1;
   for (int i = spread->first[list]; i < spread->first[list + 1]; i++)
-    shards *= spread->parts[i].size;
+    shards *= spread->sub_axes[i].size;
   return shards;
 }
 

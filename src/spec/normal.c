@@ -16,14 +16,14 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/mesh.h"
 
-int tsr_parts_join(tsr_sub_axis *parts, int count) {
+int tsr_sub_axes_join(tsr_sub_axis *sub_axes, int count) {
   int kept = 0;
   for (int i = 0; i < count; i++) {
-    if (parts[i].size == 1) continue;
-    if (kept && tsr_sub_axis_continues(&parts[kept - 1], &parts[i]))
-      parts[kept - 1] = tsr_sub_axis_join(&parts[kept - 1], &parts[i]);
+    if (sub_axes[i].size == 1) continue;
+    if (kept && tsr_sub_axis_continues(&sub_axes[kept - 1], &sub_axes[i]))
+      sub_axes[kept - 1] = tsr_sub_axis_join(&sub_axes[kept - 1], &sub_axes[i]);
     else
-      parts[kept++] = parts[i];
+      sub_axes[kept++] = sub_axes[i];
   }
   return kept;
 }
@@ -32,30 +32,30 @@ static bool comes_before(const tsr_sub_axis *a, const tsr_sub_axis *b) {
   return a->axis != b->axis ? a->axis < b->axis : a->pre < b->pre;
 }
 
-int tsr_parts_normal_set(const tsr_sub_axis *parts, int count, tsr_sub_axis *out_parts) {
+int tsr_sub_axes_normal_set(const tsr_sub_axis *sub_axes, int count, tsr_sub_axis *out_axes) {
   int kept = 0;
   for (int i = 0; i < count; i++) {
-    if (parts[i].size == 1) continue;
-    assert(kept < TSR_MAX_PARTS);
+    if (sub_axes[i].size == 1) continue;
+    assert(kept < TSR_MAX_SUB_AXES);
     int place = kept++;
-    for (; place && comes_before(&parts[i], &out_parts[place - 1]); place--)
-      out_parts[place] = out_parts[place - 1];
-    out_parts[place] = parts[i];
+    for (; place && comes_before(&sub_axes[i], &out_axes[place - 1]); place--)
+      out_axes[place] = out_axes[place - 1];
+    out_axes[place] = sub_axes[i];
   }
-  return tsr_parts_join(out_parts, kept);
+  return tsr_sub_axes_join(out_axes, kept);
 }
 
 // ---- a dimension ----
 
 static void add_stage(tsr_normal_dim *normal, const tsr_bound_stage *stage) {
   tsr_normal_stage *added = &normal->stages[normal->stage_count++];
-  *added = (tsr_normal_stage){.cut = stage->cut, .first = normal->part_count};
+  *added = (tsr_normal_stage){.cut = stage->cut, .first = normal->sub_axis_count};
   for (int i = 0; i < stage->axis_count; i++) {
     if (stage->axes[i].size == 1) continue;
-    assert(normal->part_count < TSR_MAX_PARTS);
-    normal->parts[normal->part_count++] = stage->axes[i];
+    assert(normal->sub_axis_count < TSR_MAX_SUB_AXES);
+    normal->sub_axes[normal->sub_axis_count++] = stage->axes[i];
   }
-  added->count = normal->part_count - added->first;
+  added->count = normal->sub_axis_count - added->first;
 }
 
 // Whether the last two stages are cyclic with one block size.
@@ -71,17 +71,17 @@ static bool deals_twice(const tsr_normal_dim *normal) {
 static void merge_last_stages(tsr_normal_dim *normal) {
   const tsr_normal_stage last = normal->stages[--normal->stage_count];
   tsr_normal_stage *previous = &normal->stages[normal->stage_count - 1];
-  tsr_sub_axis moved[TSR_MAX_PARTS];
-  tsr_sub_axis *parts = normal->parts + previous->first;
-  memcpy(moved, parts, (size_t)previous->count * sizeof *moved);
-  memmove(parts, parts + previous->count, (size_t)last.count * sizeof *parts);
-  memcpy(parts + last.count, moved, (size_t)previous->count * sizeof *parts);
+  tsr_sub_axis moved[TSR_MAX_SUB_AXES];
+  tsr_sub_axis *sub_axes = normal->sub_axes + previous->first;
+  memcpy(moved, sub_axes, (size_t)previous->count * sizeof *moved);
+  memmove(sub_axes, sub_axes + previous->count, (size_t)last.count * sizeof *sub_axes);
+  memcpy(sub_axes + last.count, moved, (size_t)previous->count * sizeof *sub_axes);
   previous->count += last.count;
 }
 
 void tsr_normal_dim_init(tsr_normal_dim *normal, const tsr_sharding_dim *dim) {
   normal->stage_count = 0;
-  normal->part_count = 0;
+  normal->sub_axis_count = 0;
   for (int s = 0; s < dim->stage_count; s++) {
     if (dim->stages[s].shards == 1) continue;
     add_stage(normal, &dim->stages[s]);
@@ -89,7 +89,7 @@ void tsr_normal_dim_init(tsr_normal_dim *normal, const tsr_sharding_dim *dim) {
   }
   for (int s = 0; s < normal->stage_count; s++) {
     tsr_normal_stage *stage = &normal->stages[s];
-    stage->count = tsr_parts_join(normal->parts + stage->first, stage->count);
+    stage->count = tsr_sub_axes_join(normal->sub_axes + stage->first, stage->count);
   }
 }
 
@@ -107,7 +107,7 @@ static tsr_status build_dim(tsr_spec_builder *builder, const tsr_mesh *mesh,
     const tsr_normal_stage *stage = &normal.stages[s];
     TSR_TRY(tsr_spec_builder_stage(builder));
     for (int64_t i = 0; i < stage->count; i++) {
-      const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal.parts[stage->first + i]);
+      const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal.sub_axes[stage->first + i]);
       TSR_TRY(tsr_spec_builder_axis(builder, &ref));
     }
     TSR_TRY(tsr_spec_builder_copy_cut(builder, stage->cut));
@@ -116,9 +116,9 @@ static tsr_status build_dim(tsr_spec_builder *builder, const tsr_mesh *mesh,
 }
 
 static tsr_status build_set(tsr_spec_builder *builder, const tsr_mesh *mesh, tsr_spec_set set,
-                            const tsr_sub_axis *parts, int count) {
-  tsr_sub_axis normal[TSR_MAX_PARTS];
-  const int kept = tsr_parts_normal_set(parts, count, normal);
+                            const tsr_sub_axis *sub_axes, int count) {
+  tsr_sub_axis normal[TSR_MAX_SUB_AXES];
+  const int kept = tsr_sub_axes_normal_set(sub_axes, count, normal);
   for (int i = 0; i < kept; i++) {
     const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &normal[i]);
     TSR_TRY(tsr_spec_builder_member(builder, set, &ref));
@@ -134,12 +134,12 @@ static tsr_status build(tsr_spec_builder *builder, const tsr_sharding *sharding)
   for (int d = 0; d < tsr_sharding_dim_count(sharding); d++)
     TSR_TRY(build_dim(builder, mesh, tsr_sharding_dim_at(sharding, d)));
   int count = 0;
-  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
-  TSR_TRY(build_set(builder, mesh, TSR_SET_UNREDUCED, parts, count));
-  parts = tsr_sharding_reduced(sharding, &count);
-  TSR_TRY(build_set(builder, mesh, TSR_SET_REDUCED, parts, count));
-  parts = tsr_sharding_replicated(sharding, &count);
-  return build_set(builder, mesh, TSR_SET_REPLICATED, parts, count);
+  const tsr_sub_axis *sub_axes = tsr_sharding_unreduced(sharding, &count);
+  TSR_TRY(build_set(builder, mesh, TSR_SET_UNREDUCED, sub_axes, count));
+  sub_axes = tsr_sharding_reduced(sharding, &count);
+  TSR_TRY(build_set(builder, mesh, TSR_SET_REDUCED, sub_axes, count));
+  sub_axes = tsr_sharding_replicated(sharding, &count);
+  return build_set(builder, mesh, TSR_SET_REPLICATED, sub_axes, count);
 }
 
 tsr_status tsr_sharding_normalise(const tsr_sharding *sharding, tsr_sharding **out_sharding) {

@@ -27,7 +27,7 @@ typedef struct tsr_torch_cuts {
 #define TSR_MAX_NEST (4 * TSR_MAX_AXES)
 typedef struct tsr_nest {
   int count;
-  tsr_sub_axis parts[TSR_MAX_NEST];
+  tsr_sub_axis sub_axes[TSR_MAX_NEST];
   int stage[TSR_MAX_NEST];
 } tsr_nest;
 

@@ -17,9 +17,10 @@ static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 // ---- the order that split factors name ----
 
-static void insert_part(tsr_nest *nest, int at, const tsr_torch_cut *cut) {
-  memmove(nest->parts + at + 1, nest->parts + at, sizeof *nest->parts * (size_t)(nest->count - at));
-  nest->parts[at] = (tsr_sub_axis){cut->axis, 1, cut->size};
+static void insert_sub_axis(tsr_nest *nest, int at, const tsr_torch_cut *cut) {
+  memmove(nest->sub_axes + at + 1, nest->sub_axes + at,
+          sizeof *nest->sub_axes * (size_t)(nest->count - at));
+  nest->sub_axes[at] = (tsr_sub_axis){cut->axis, 1, cut->size};
   nest->stage[nest->count] = nest->count;
   nest->count++;
 }
@@ -29,7 +30,7 @@ static int find_place(const tsr_nest *nest, int64_t factor) {
   int64_t pieces = 1;
   for (int i = 0; i < nest->count; i++) {
     if (pieces == factor) return i;
-    if (__builtin_mul_overflow(pieces, nest->parts[i].size, &pieces)) return -1;
+    if (__builtin_mul_overflow(pieces, nest->sub_axes[i].size, &pieces)) return -1;
   }
   return pieces == factor ? nest->count : -1;
 }
@@ -42,8 +43,8 @@ static tsr_status fail_factor(const tsr_nest *nest, const tsr_torch_cut *cut, co
                 "dimension %d: split_factor %lld of axis \"%s\" gives no order of cuts, wanted 1",
                 dim, (long long)cut->factor, tsr_mesh_axis_at(mesh, cut->axis)->name);
   for (int i = 0; i < nest->count; i++) {
-    if (__builtin_mul_overflow(pieces, nest->parts[i].size, &pieces)) break;
-    if (nest->parts[i].size > 1) tsr_text_addf(&text, " or %lld", (long long)pieces);
+    if (__builtin_mul_overflow(pieces, nest->sub_axes[i].size, &pieces)) break;
+    if (nest->sub_axes[i].size > 1) tsr_text_addf(&text, " or %lld", (long long)pieces);
   }
   return tsr_fail_text(TSR_CAUSE_NOT_EXPRESSIBLE, &text);
 }
@@ -53,7 +54,7 @@ static void follow_order(const tsr_torch_cuts *cuts, tsr_nest *nest) {
   nest->count = cuts->count;
   for (int i = 0; i < cuts->count; i++) {
     const tsr_torch_cut *cut = &cuts->at[i];
-    nest->parts[cut->order - 1] = (tsr_sub_axis){cut->axis, 1, cut->size};
+    nest->sub_axes[cut->order - 1] = (tsr_sub_axis){cut->axis, 1, cut->size};
     nest->stage[i] = i;
   }
 }
@@ -69,7 +70,7 @@ tsr_status tsr_torch_cuts_order(const tsr_torch_cuts *cuts, const tsr_mesh *mesh
     for (int i = cuts->count; i-- > 0;) {
       const int place = find_place(&nest, cuts->at[i].factor);
       if (place < 0) return fail_factor(&nest, &cuts->at[i], mesh, dim);
-      insert_part(&nest, place, &cuts->at[i]);
+      insert_sub_axis(&nest, place, &cuts->at[i]);
     }
   }
   *out_nest = nest;
@@ -134,7 +135,7 @@ bool tsr_torch_cuts_nest(const tsr_torch_cuts *cuts, tsr_nest *out_nest) {
   tsr_nest nest = {.count = s.count - 1};
   for (int i = 0; i < nest.count; i++) {
     if (s.at[i].axis < 0) return false;
-    nest.parts[i] = s.at[i];
+    nest.sub_axes[i] = s.at[i];
     nest.stage[i] = i;
   }
   *out_nest = nest;
@@ -197,9 +198,9 @@ static void apply_cut(const held_runs *from, const tsr_torch_cut *cut, int64_t i
   holding_walk at = {from, 0, 0};
   to->count = 0;
   to->total = 0;
-  const int64_t part = ceil_div(from->total, cut->factor);
-  for (int64_t start = 0; start < from->total; start += part)
-    copy_chunk(&at, start, tsr_least(part, from->total - start), cut->size, index, to);
+  const int64_t chunk = ceil_div(from->total, cut->factor);
+  for (int64_t start = 0; start < from->total; start += chunk)
+    copy_chunk(&at, start, tsr_least(chunk, from->total - start), cut->size, index, to);
 }
 
 static index_run nest_piece(const tsr_nest *nest, const int64_t *coords, const tsr_mesh *mesh,
@@ -209,10 +210,11 @@ static index_run nest_piece(const tsr_nest *nest, const int64_t *coords, const t
     const int stage = nest->stage[i];
     int64_t shards = 1, index = 0;
     for (; i < nest->count && nest->stage[i] == stage; i++) {
-      const tsr_sub_axis *part = &nest->parts[i];
-      const int64_t below = tsr_mesh_axis_at(mesh, part->axis)->size / (part->pre * part->size);
-      index = index * part->size + coords[part->axis] / below % part->size;
-      shards *= part->size;
+      const tsr_sub_axis *sub_axis = &nest->sub_axes[i];
+      const int64_t below =
+          tsr_mesh_axis_at(mesh, sub_axis->axis)->size / (sub_axis->pre * sub_axis->size);
+      index = index * sub_axis->size + coords[sub_axis->axis] / below % sub_axis->size;
+      shards *= sub_axis->size;
     }
     const int64_t chunk = ceil_div(piece.length, shards);
     const int64_t skipped = tsr_least(index * chunk, piece.length);
@@ -295,8 +297,8 @@ tsr_status tsr_nest_compare(const tsr_nest *order, const tsr_nest *nest, const t
   int axes[TSR_MAX_NEST];
   int64_t shards = 1;
   for (int i = 0; i < order->count; i++) {
-    axes[i] = order->parts[i].axis;
-    shards *= order->parts[i].size;
+    axes[i] = order->sub_axes[i].axis;
+    shards *= order->sub_axes[i].size;
   }
   if (size % shards == 0) return NULL;
   TSR_TRY(check_steps(dim, 1, shards));

@@ -142,7 +142,7 @@ static tsr_status choose_nest(const placements_reader *r, int dim, tsr_nest *nes
 static tsr_status write_nest(const tsr_mesh *mesh, const tsr_nest *nest,
                              tsr_spec_builder *builder) {
   for (int i = 0; i < nest->count; i++) {
-    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &nest->parts[i]);
+    const tsr_axis_ref ref = tsr_sub_axis_ref(mesh, &nest->sub_axes[i]);
     if (!i || nest->stage[i] != nest->stage[i - 1]) TSR_TRY(tsr_spec_builder_stage(builder));
     TSR_TRY(tsr_spec_builder_axis(builder, &ref));
   }
@@ -194,13 +194,13 @@ tsr_status tsr_placements_to_spec(const tsr_placements *placements, const tsr_me
 
 // ---- from a sharding ----
 
-static bool is_whole(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  return part->pre == 1 && part->size == tsr_mesh_axis_at(mesh, part->axis)->size;
+static bool is_whole(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis) {
+  return sub_axis->pre == 1 && sub_axis->size == tsr_mesh_axis_at(mesh, sub_axis->axis)->size;
 }
 
-static tsr_status fail_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+static tsr_status fail_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis) {
   return tsr_fail(NOT_EXPRESSIBLE, "a sub-axis of \"%s\"; placements have whole axes only",
-                  tsr_mesh_axis_at(mesh, part->axis)->name);
+                  tsr_mesh_axis_at(mesh, sub_axis->axis)->name);
 }
 
 static bool is_cyclic(const tsr_sharding_dim *dim) {
@@ -221,17 +221,17 @@ static tsr_status read_nest(const tsr_sharding *sharding, int dim, tsr_nest *nes
     for (int i = 0; i < stage->axis_count; i++) {
       if (!is_whole(mesh, &stage->axes[i])) return fail_sub_axis(mesh, &stage->axes[i]);
       nest->stage[nest->count] = s;
-      nest->parts[nest->count++] = stage->axes[i];
+      nest->sub_axes[nest->count++] = stage->axes[i];
     }
   }
   return NULL;
 }
 
 // The split factor of a sub-axis: the pieces above it of axes later in the mesh.
-static int64_t factor_of(const tsr_nest *nest, int part) {
+static int64_t factor_of(const tsr_nest *nest, int at) {
   int64_t factor = 1;
-  for (int i = 0; i < part && nest->parts[part].size > 1; i++)
-    if (nest->parts[i].axis > nest->parts[part].axis) factor *= nest->parts[i].size;
+  for (int i = 0; i < at && nest->sub_axes[at].size > 1; i++)
+    if (nest->sub_axes[i].axis > nest->sub_axes[at].axis) factor *= nest->sub_axes[i].size;
   return factor;
 }
 
@@ -239,7 +239,7 @@ static int64_t factor_of(const tsr_nest *nest, int part) {
 static bool holds_for_every_size(const tsr_nest *nest) {
   int last_stage = -1;
   for (int i = 0; i < nest->count; i++) {
-    if (nest->parts[i].size == 1) continue;
+    if (nest->sub_axes[i].size == 1) continue;
     if (nest->stage[i] == last_stage) return false;
     last_stage = nest->stage[i];
   }
@@ -274,7 +274,7 @@ static tsr_status place_even(const tsr_sharding *sharding, int dim, const tsr_sh
   TSR_TRY(read_nest(sharding, dim, &nest));
   TSR_TRY(check_nest(tsr_sharding_mesh(sharding), dim, shape, &nest));
   for (int i = 0; i < nest.count; i++)
-    TSR_TRY(place_shard(out, nest.parts[i].axis, dim, factor_of(&nest, i)));
+    TSR_TRY(place_shard(out, nest.sub_axes[i].axis, dim, factor_of(&nest, i)));
   return NULL;
 }
 
@@ -297,10 +297,10 @@ static tsr_status place_cyclic(const tsr_sharding *sharding, int dim, const tsr_
 static tsr_status place_unreduced(const tsr_sharding *sharding, tsr_placements *out) {
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
   int count = 0;
-  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
+  const tsr_sub_axis *sub_axes = tsr_sharding_unreduced(sharding, &count);
   for (int i = 0; i < count; i++) {
-    if (!is_whole(mesh, &parts[i])) return fail_sub_axis(mesh, &parts[i]);
-    out->items[parts[i].axis] =
+    if (!is_whole(mesh, &sub_axes[i])) return fail_sub_axis(mesh, &sub_axes[i]);
+    out->items[sub_axes[i].axis] =
         (tsr_placement){.kind = TSR_PLACEMENT_PARTIAL,
                         .reduction = tsr_spec_desc_of(tsr_sharding_spec(sharding))->reduction};
   }

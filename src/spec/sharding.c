@@ -16,18 +16,18 @@
 
 typedef struct sub_axis_list {
   int count;
-  const tsr_sub_axis *parts;
+  const tsr_sub_axis *sub_axes;
 } sub_axis_list;
 
 struct tsr_sharding {
   atomic_int refs;
-  int dim_count, part_count;
+  int dim_count, sub_axis_count;
   const tsr_mesh *mesh;
   const tsr_spec *spec;
   sub_axis_list unreduced, reduced, replicated;
-  const tsr_sub_axis *parts;  // of all stages and sets
-  const tsr_digit *digits;    // of the same
-  tsr_sharding_dim dims[];    // then stages, sub-axes, digits
+  const tsr_sub_axis *sub_axes;  // of all stages and sets
+  const tsr_digit *digits;       // of the same
+  tsr_sharding_dim dims[];       // then stages, sub-axes, digits
 };
 
 // ---- checks, in JAX's order ----
@@ -51,7 +51,7 @@ static tsr_status check_use(const axis_use *uses, int count) {
   return NULL;
 }
 
-static int count_parts(const tsr_spec_desc *desc) {
+static int count_sub_axes(const tsr_spec_desc *desc) {
   int count = desc->unreduced_count + desc->reduced_count + desc->replicated_count;
   for (int d = 0; d < desc->dim_count; d++)
     for (int s = 0; s < desc->dims[d].stage_count; s++) count += desc->dims[d].stages[s].axis_count;
@@ -59,7 +59,7 @@ static int count_parts(const tsr_spec_desc *desc) {
 }
 
 tsr_status tsr_spec_check_unique(const tsr_spec_desc *desc) {
-  axis_use *uses = calloc((size_t)count_parts(desc) + 1, sizeof *uses);
+  axis_use *uses = calloc((size_t)count_sub_axes(desc) + 1, sizeof *uses);
   if (!uses) return tsr_fail(NO_MEMORY, "the axes of a spec");
   tsr_status status = NULL;
   int count = 0;
@@ -135,11 +135,11 @@ static tsr_status check_sets(const tsr_mesh *mesh, const tsr_spec_desc *desc, bo
   return NULL;
 }
 
-static tsr_status check_independent(const tsr_mesh *mesh, const tsr_sub_axis *parts, int count) {
+static tsr_status check_independent(const tsr_mesh *mesh, const tsr_sub_axis *sub_axes, int count) {
   for (int i = 1; i < count; i++)
     for (int j = 0; j < i; j++)
-      if (!tsr_sub_axis_independent(&parts[i], &parts[j])) {
-        const tsr_sub_axis *a = &parts[j], *b = &parts[i];
+      if (!tsr_sub_axis_independent(&sub_axes[i], &sub_axes[j])) {
+        const tsr_sub_axis *a = &sub_axes[j], *b = &sub_axes[i];
         return tsr_fail(BAD_SUB_AXIS,
                         "sub-axes (%lld)%lld and (%lld)%lld of axis \"%s\" of size %lld do not fit "
                         "together: neither starts at a multiple of the other's end",
@@ -170,29 +170,29 @@ static tsr_status check_cut(const tsr_bound_stage *stage) {
 typedef struct bind_cursor {
   const tsr_mesh *mesh;
   tsr_bound_stage *stage;
-  tsr_sub_axis *part;
+  tsr_sub_axis *sub_axis;
   tsr_digit *digit;
 } bind_cursor;
 
 static tsr_status bind_refs(bind_cursor *at, const tsr_axis_ref *refs, int count) {
   for (int i = 0; i < count; i++) {
     const int axis = tsr_mesh_axis_find(at->mesh, refs[i].name);
-    TSR_TRY(tsr_sub_axis_bind(at->mesh, axis, &refs[i], at->part));
-    *at->digit++ = tsr_sub_axis_digit(at->mesh, at->part++);
+    TSR_TRY(tsr_sub_axis_bind(at->mesh, axis, &refs[i], at->sub_axis));
+    *at->digit++ = tsr_sub_axis_digit(at->mesh, at->sub_axis++);
   }
   return NULL;
 }
 
 static tsr_status bind_set(bind_cursor *at, const tsr_axis_ref *refs, int count,
                            sub_axis_list *out_set) {
-  *out_set = (sub_axis_list){count, at->part};
+  *out_set = (sub_axis_list){count, at->sub_axis};
   return bind_refs(at, refs, count);
 }
 
 static tsr_status bind_stage(bind_cursor *at, const tsr_stage *stage, tsr_bound_stage *out_stage) {
   *out_stage = (tsr_bound_stage){.kind = stage->kind,
                                  .axis_count = stage->axis_count,
-                                 .axes = at->part,
+                                 .axes = at->sub_axis,
                                  .shards = 1,
                                  .cut = stage};
   TSR_TRY(bind_refs(at, stage->axes, stage->axis_count));
@@ -215,35 +215,35 @@ static tsr_status bind_dim(bind_cursor *at, const tsr_spec_dim *dim, tsr_shardin
 }
 
 static tsr_status fill(tsr_sharding *sharding, bind_cursor at, const tsr_spec_desc *desc) {
-  sharding->parts = at.part;
+  sharding->sub_axes = at.sub_axis;
   sharding->digits = at.digit;
   for (int d = 0; d < desc->dim_count; d++)
     TSR_TRY_NOTE(bind_dim(&at, &desc->dims[d], &sharding->dims[d]), "dimension %d", d);
   TSR_TRY(bind_set(&at, desc->unreduced, desc->unreduced_count, &sharding->unreduced));
   TSR_TRY(bind_set(&at, desc->reduced, desc->reduced_count, &sharding->reduced));
   TSR_TRY(bind_set(&at, desc->replicated, desc->replicated_count, &sharding->replicated));
-  return check_independent(sharding->mesh, sharding->parts, sharding->part_count);
+  return check_independent(sharding->mesh, sharding->sub_axes, sharding->sub_axis_count);
 }
 
 static tsr_status create(const tsr_mesh *mesh, const tsr_spec *spec, tsr_sharding **out_sharding) {
   const tsr_spec_desc *desc = tsr_spec_desc_of(spec);
   size_t stages = 0;
   for (int d = 0; d < desc->dim_count; d++) stages += (size_t)desc->dims[d].stage_count;
-  const size_t parts = (size_t)count_parts(desc);
+  const size_t sub_axes = (size_t)count_sub_axes(desc);
   const size_t head = sizeof(tsr_sharding) + (size_t)desc->dim_count * sizeof(tsr_sharding_dim);
   const size_t stage_bytes = stages * sizeof(tsr_bound_stage);
-  const size_t part_bytes = parts * sizeof(tsr_sub_axis);
-  const size_t bytes = head + stage_bytes + part_bytes + parts * sizeof(tsr_digit);
+  const size_t sub_axis_bytes = sub_axes * sizeof(tsr_sub_axis);
+  const size_t bytes = head + stage_bytes + sub_axis_bytes + sub_axes * sizeof(tsr_digit);
   tsr_sharding *sharding = malloc(bytes);
   if (!sharding) return tsr_fail(NO_MEMORY, "a sharding of %zu bytes", bytes);
   *sharding = (tsr_sharding){.dim_count = desc->dim_count,
-                             .part_count = (int)parts,
+                             .sub_axis_count = (int)sub_axes,
                              .mesh = tsr_mesh_retain(mesh),
                              .spec = tsr_spec_retain(spec)};
   atomic_init(&sharding->refs, 1);
   char *end = (char *)sharding + head;
   const bind_cursor at = {mesh, (void *)end, (void *)(end + stage_bytes),
-                          (void *)(end + stage_bytes + part_bytes)};
+                          (void *)(end + stage_bytes + sub_axis_bytes)};
   tsr_status status = fill(sharding, at, desc);
   if (status) {
     tsr_sharding_release(sharding);
@@ -291,7 +291,7 @@ const tsr_sharding_dim *tsr_sharding_dim_at(const tsr_sharding *sharding, int di
 
 static const tsr_sub_axis *list_of(const sub_axis_list *list, int *out_count) {
   *out_count = list->count;
-  return list->parts;
+  return list->sub_axes;
 }
 
 const tsr_sub_axis *tsr_sharding_unreduced(const tsr_sharding *sharding, int *out_count) {
@@ -307,7 +307,7 @@ const tsr_sub_axis *tsr_sharding_replicated(const tsr_sharding *sharding, int *o
 }
 
 const tsr_digit *tsr_sharding_stage_digits(const tsr_sharding *sharding, int dim, int stage) {
-  return sharding->digits + (sharding->dims[dim].stages[stage].axes - sharding->parts);
+  return sharding->digits + (sharding->dims[dim].stages[stage].axes - sharding->sub_axes);
 }
 
 int64_t tsr_sharding_stage_index(const tsr_sharding *sharding, int dim, int stage,
@@ -351,8 +351,8 @@ bool tsr_sharding_is_fully_replicated(const tsr_sharding *sharding) {
 uint32_t tsr_sharding_replicated_axes(const tsr_sharding *sharding) {
   uint32_t used = 0;
   // The set "replicated" comes last.
-  const int count = sharding->part_count - sharding->replicated.count;
-  for (int i = 0; i < count; i++) used |= UINT32_C(1) << sharding->parts[i].axis;
+  const int count = sharding->sub_axis_count - sharding->replicated.count;
+  for (int i = 0; i < count; i++) used |= UINT32_C(1) << sharding->sub_axes[i].axis;
   return ((UINT32_C(1) << tsr_mesh_axis_count(sharding->mesh)) - 1) & ~used;
 }
 

@@ -329,7 +329,7 @@ tsr_status tsr_spec_create(const tsr_spec_desc *desc, tsr_spec **out_spec) {
 }
 
 tsr_spec *tsr_spec_retain(const tsr_spec *spec) {
-  // The count is the one part of a shared value that changes.
+  // The count is the only field of a shared value that changes.
   tsr_spec *mine = (tsr_spec *)spec;
   atomic_fetch_add_explicit(&mine->refs, 1, memory_order_relaxed);
   return mine;

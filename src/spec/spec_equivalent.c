@@ -15,7 +15,7 @@
 
 typedef struct number {
   int count;
-  tsr_digit digits[TSR_MAX_PARTS];  // major to minor
+  tsr_digit digits[TSR_MAX_SUB_AXES];  // major to minor
 } number;
 
 static bool continues(const tsr_digit *major, const tsr_digit *minor) {
@@ -31,9 +31,9 @@ static void number_add(number *to, tsr_digit digit) {
     to->digits[to->count++] = digit;
 }
 
-static number number_of(const tsr_mesh *mesh, const tsr_sub_axis *parts, int count) {
+static number number_of(const tsr_mesh *mesh, const tsr_sub_axis *sub_axes, int count) {
   number made = {0};
-  for (int i = 0; i < count; i++) number_add(&made, tsr_sub_axis_digit(mesh, &parts[i]));
+  for (int i = 0; i < count; i++) number_add(&made, tsr_sub_axis_digit(mesh, &sub_axes[i]));
   return made;
 }
 
@@ -53,8 +53,8 @@ static bool dims_equivalent(const tsr_sharding *a, const tsr_sharding *b, int di
   for (int s = 0; s < x.stage_count; s++) {
     const tsr_normal_stage *p = &x.stages[s], *q = &y.stages[s];
     if (!tsr_stage_cut_equal(p->cut, q->cut)) return false;
-    const number i = number_of(tsr_sharding_mesh(a), x.parts + p->first, p->count);
-    const number j = number_of(tsr_sharding_mesh(b), y.parts + q->first, q->count);
+    const number i = number_of(tsr_sharding_mesh(a), x.sub_axes + p->first, p->count);
+    const number j = number_of(tsr_sharding_mesh(b), y.sub_axes + q->first, q->count);
     if (!numbers_equal(&i, &j)) return false;
   }
   return true;
@@ -63,9 +63,10 @@ static bool dims_equivalent(const tsr_sharding *a, const tsr_sharding *b, int di
 // The partial result that a position holds.
 static number unreduced_number(const tsr_sharding *sharding) {
   int count = 0;
-  tsr_sub_axis normal[TSR_MAX_PARTS];
-  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
-  return number_of(tsr_sharding_mesh(sharding), normal, tsr_parts_normal_set(parts, count, normal));
+  tsr_sub_axis normal[TSR_MAX_SUB_AXES];
+  const tsr_sub_axis *sub_axes = tsr_sharding_unreduced(sharding, &count);
+  return number_of(tsr_sharding_mesh(sharding), normal,
+                   tsr_sub_axes_normal_set(sub_axes, count, normal));
 }
 
 // The number of a position's manual coordinates: positions with different ones share no tensor.

@@ -11,13 +11,14 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/spec.h"
 
-tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  const int64_t minor = tsr_mesh_axis_at(mesh, part->axis)->size / (part->pre * part->size);
-  return (tsr_digit){tsr_mesh_stride(mesh, part->axis) * minor, part->size};
+tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis) {
+  const int64_t minor =
+      tsr_mesh_axis_at(mesh, sub_axis->axis)->size / (sub_axis->pre * sub_axis->size);
+  return (tsr_digit){tsr_mesh_stride(mesh, sub_axis->axis) * minor, sub_axis->size};
 }
 
 tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref *ref,
-                             tsr_sub_axis *out_part) {
+                             tsr_sub_axis *out_sub_axis) {
   const int64_t whole = tsr_mesh_axis_at(mesh, axis)->size;
   const int64_t size = ref->size ? ref->size : whole;
   if (ref->size && whole % (ref->pre * size) != 0)
@@ -26,14 +27,14 @@ tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref 
                     "axis's size %lld",
                     ref->name, (long long)ref->pre, (long long)size, (long long)ref->pre,
                     (long long)size, (long long)whole);
-  *out_part = (tsr_sub_axis){axis, ref->pre, size};
+  *out_sub_axis = (tsr_sub_axis){axis, ref->pre, size};
   return NULL;
 }
 
-tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part) {
-  const tsr_axis *axis = tsr_mesh_axis_at(mesh, part->axis);
-  const bool whole = part->pre == 1 && part->size == axis->size;
-  return (tsr_axis_ref){axis->name, part->pre, whole ? 0 : part->size};
+tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis) {
+  const tsr_axis *axis = tsr_mesh_axis_at(mesh, sub_axis->axis);
+  const bool whole = sub_axis->pre == 1 && sub_axis->size == axis->size;
+  return (tsr_axis_ref){axis->name, sub_axis->pre, whole ? 0 : sub_axis->size};
 }
 
 bool tsr_sub_axis_equal(const tsr_sub_axis *a, const tsr_sub_axis *b) {
@@ -55,17 +56,18 @@ bool tsr_sub_axis_independent(const tsr_sub_axis *a, const tsr_sub_axis *b) {
   return minor->pre % (major->pre * major->size) == 0;
 }
 
-static tsr_status check_part(const tsr_mesh *mesh, const tsr_sub_axis *part) {
+static tsr_status check_sub_axis(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis) {
   const int axes = tsr_mesh_axis_count(mesh);
-  if (part->axis < 0 || part->axis >= axes)
-    return tsr_fail(BAD_SUB_AXIS, "a sub-axis of axis %d, but the mesh has %d axes", part->axis,
+  if (sub_axis->axis < 0 || sub_axis->axis >= axes)
+    return tsr_fail(BAD_SUB_AXIS, "a sub-axis of axis %d, but the mesh has %d axes", sub_axis->axis,
                     axes);
-  const tsr_axis *axis = tsr_mesh_axis_at(mesh, part->axis);
-  const bool sane = part->pre >= 1 && part->size >= 1 && part->pre <= axis->size &&
-                    part->size <= axis->size / part->pre;
-  if (!sane || axis->size % (part->pre * part->size) != 0)
+  const tsr_axis *axis = tsr_mesh_axis_at(mesh, sub_axis->axis);
+  const bool sane = sub_axis->pre >= 1 && sub_axis->size >= 1 && sub_axis->pre <= axis->size &&
+                    sub_axis->size <= axis->size / sub_axis->pre;
+  if (!sane || axis->size % (sub_axis->pre * sub_axis->size) != 0)
     return tsr_fail(BAD_SUB_AXIS, "(%lld)%lld is not a sub-axis of \"%s\" of size %lld",
-                    (long long)part->pre, (long long)part->size, axis->name, (long long)axis->size);
+                    (long long)sub_axis->pre, (long long)sub_axis->size, axis->name,
+                    (long long)axis->size);
   return NULL;
 }
 
@@ -75,19 +77,21 @@ static bool overlap(const tsr_sub_axis *a, const tsr_sub_axis *b) {
          b->pre < a->pre * a->size;
 }
 
-tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *parts, int part_count,
-                               tsr_groups *out_groups) {
-  int64_t strides[TSR_MAX_PARTS], sizes[TSR_MAX_PARTS];
+tsr_status tsr_sub_axis_groups(const tsr_mesh *mesh, const tsr_sub_axis *sub_axes,
+                               int sub_axis_count, tsr_groups *out_groups) {
+  int64_t strides[TSR_MAX_SUB_AXES], sizes[TSR_MAX_SUB_AXES];
   int count = 0;
-  for (int i = 0; i < part_count; i++) {
-    TSR_TRY(check_part(mesh, &parts[i]));
+  for (int i = 0; i < sub_axis_count; i++) {
+    TSR_TRY(check_sub_axis(mesh, &sub_axes[i]));
     for (int j = 0; j < i; j++)
-      if (overlap(&parts[i], &parts[j]) || !tsr_sub_axis_independent(&parts[i], &parts[j]))
+      if (overlap(&sub_axes[i], &sub_axes[j]) ||
+          !tsr_sub_axis_independent(&sub_axes[i], &sub_axes[j]))
         return tsr_fail(BAD_SUB_AXIS, "sub-axes (%lld)%lld and (%lld)%lld of axis \"%s\" overlap",
-                        (long long)parts[j].pre, (long long)parts[j].size, (long long)parts[i].pre,
-                        (long long)parts[i].size, tsr_mesh_axis_at(mesh, parts[i].axis)->name);
-    if (parts[i].size == 1) continue;
-    const tsr_digit digit = tsr_sub_axis_digit(mesh, &parts[i]);
+                        (long long)sub_axes[j].pre, (long long)sub_axes[j].size,
+                        (long long)sub_axes[i].pre, (long long)sub_axes[i].size,
+                        tsr_mesh_axis_at(mesh, sub_axes[i].axis)->name);
+    if (sub_axes[i].size == 1) continue;
+    const tsr_digit digit = tsr_sub_axis_digit(mesh, &sub_axes[i]);
     strides[count] = digit.stride;
     sizes[count++] = digit.size;
   }

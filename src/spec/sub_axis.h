@@ -16,12 +16,12 @@ typedef struct tsr_digit {
   int64_t stride, size;
 } tsr_digit;
 
-tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *part);
+tsr_digit tsr_sub_axis_digit(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis);
 // The sub-axis that a spec names. Fails if its numbers do not divide the axis.
 TSR_MUST_USE tsr_status tsr_sub_axis_bind(const tsr_mesh *mesh, int axis, const tsr_axis_ref *ref,
-                                          tsr_sub_axis *out_part);
+                                          tsr_sub_axis *out_sub_axis);
 // The inverse; a whole axis has no numbers.
-tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *part);
+tsr_axis_ref tsr_sub_axis_ref(const tsr_mesh *mesh, const tsr_sub_axis *sub_axis);
 bool tsr_sub_axis_equal(const tsr_sub_axis *a, const tsr_sub_axis *b);
 // Whether `minor` continues `major`, so that both in this order are one larger sub-axis; and that.
 bool tsr_sub_axis_continues(const tsr_sub_axis *major, const tsr_sub_axis *minor);

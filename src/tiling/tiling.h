@@ -29,10 +29,10 @@ typedef struct tsr_digits {
 } tsr_digits;
 
 // The same holds for disjoint sub-axes larger than 1.
-typedef struct tsr_part_list {
+typedef struct tsr_sub_axis_list {
   int count;
   tsr_sub_axis at[TSR_MAX_DIGITS];
-} tsr_part_list;
+} tsr_sub_axis_list;
 
 // XLA's order of subgroups: manual, unreduced, replicated.
 #define TSR_SUBGROUP_COUNT 3

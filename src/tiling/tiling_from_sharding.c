@@ -21,7 +21,7 @@ const char *const tsr_reduction_entries[] = {
 };
 
 // The sub-axes that cut dimension `dim`. A tile dimension is one even stage.
-static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_part_list *parts,
+static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_sub_axis_list *sub_axes,
                            int64_t *out_ways) {
   const tsr_sharding_dim *at = tsr_sharding_dim_at(sharding, dim);
   *out_ways = 1;
@@ -37,24 +37,25 @@ static tsr_status find_cut(const tsr_sharding *sharding, int dim, tsr_part_list 
                       (long long)*out_ways, (long long)stage->shards);
     *out_ways = stage->shards;
     for (int i = 0; i < stage->axis_count; i++)
-      if (stage->axes[i].size > 1) parts->at[parts->count++] = stage->axes[i];
+      if (stage->axes[i].size > 1) sub_axes->at[sub_axes->count++] = stage->axes[i];
   }
   return NULL;
 }
 
 // The first sub-axis among `used` at or after `pre` on `axis`, or NULL.
-static const tsr_sub_axis *next_used(const tsr_part_list *used, int axis, int64_t pre) {
+static const tsr_sub_axis *next_used(const tsr_sub_axis_list *used, int axis, int64_t pre) {
   const tsr_sub_axis *best = NULL;
   for (int i = 0; i < used->count; i++) {
-    const tsr_sub_axis *part = &used->at[i];
-    if (part->axis == axis && part->pre >= pre && (!best || part->pre < best->pre)) best = part;
+    const tsr_sub_axis *sub_axis = &used->at[i];
+    if (sub_axis->axis == axis && sub_axis->pre >= pre && (!best || sub_axis->pre < best->pre))
+      best = sub_axis;
   }
   return best;
 }
 
 // The sub-axes of an axis that `used` does not cover, major to minor.
-static void find_rest(const tsr_mesh *mesh, int axis, const tsr_part_list *used,
-                      tsr_part_list *rest) {
+static void find_rest(const tsr_mesh *mesh, int axis, const tsr_sub_axis_list *used,
+                      tsr_sub_axis_list *rest) {
   const int64_t whole = tsr_mesh_axis_at(mesh, axis)->size;
   for (int64_t pre = 1; pre < whole;) {
     const tsr_sub_axis *next = next_used(used, axis, pre);
@@ -64,7 +65,7 @@ static void find_rest(const tsr_mesh *mesh, int axis, const tsr_part_list *used,
   }
 }
 
-static int compare_parts(const void *a, const void *b) {
+static int compare_sub_axes(const void *a, const void *b) {
   const tsr_sub_axis *x = a, *y = b;
   if (x->axis != y->axis) return (x->axis > y->axis) - (x->axis < y->axis);
   return (x->pre > y->pre) - (x->pre < y->pre);
@@ -72,28 +73,29 @@ static int compare_parts(const void *a, const void *b) {
 
 // The three subgroups, in mesh order: unreduced sub-axes, and the rest, which is manual on manual
 // axes and replicated on others.
-static void find_subgroups(const tsr_sharding *sharding, const tsr_part_list *cuts,
-                           tsr_part_list out[TSR_SUBGROUP_COUNT]) {
+static void find_subgroups(const tsr_sharding *sharding, const tsr_sub_axis_list *cuts,
+                           tsr_sub_axis_list out[TSR_SUBGROUP_COUNT]) {
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
-  tsr_part_list *unreduced = &out[TSR_SUBGROUP_UNREDUCED], used = *cuts;
+  tsr_sub_axis_list *unreduced = &out[TSR_SUBGROUP_UNREDUCED], used = *cuts;
   int count = 0;
-  const tsr_sub_axis *parts = tsr_sharding_unreduced(sharding, &count);
+  const tsr_sub_axis *sub_axes = tsr_sharding_unreduced(sharding, &count);
   for (int i = 0; i < count; i++) {
-    if (parts[i].size == 1) continue;
-    unreduced->at[unreduced->count++] = parts[i];
-    used.at[used.count++] = parts[i];
+    if (sub_axes[i].size == 1) continue;
+    unreduced->at[unreduced->count++] = sub_axes[i];
+    used.at[used.count++] = sub_axes[i];
   }
-  qsort(unreduced->at, (size_t)unreduced->count, sizeof *unreduced->at, compare_parts);
+  qsort(unreduced->at, (size_t)unreduced->count, sizeof *unreduced->at, compare_sub_axes);
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++) {
     const bool manual = tsr_mesh_axis_at(mesh, axis)->type == TSR_AXIS_MANUAL;
     find_rest(mesh, axis, &used, &out[manual ? TSR_SUBGROUP_MANUAL : TSR_SUBGROUP_REPLICATED]);
   }
 }
 
-static int64_t add_digits(tsr_tiles *tiles, const tsr_mesh *mesh, const tsr_part_list *parts) {
+static int64_t add_digits(tsr_tiles *tiles, const tsr_mesh *mesh,
+                          const tsr_sub_axis_list *sub_axes) {
   int64_t ways = 1;
-  for (int i = 0; i < parts->count; i++) {
-    const tsr_digit digit = tsr_sub_axis_digit(mesh, &parts->at[i]);
+  for (int i = 0; i < sub_axes->count; i++) {
+    const tsr_digit digit = tsr_sub_axis_digit(mesh, &sub_axes->at[i]);
     tsr_digits_add(&tiles->digits, digit.size, digit.stride);
     ways *= digit.size;
   }
@@ -103,7 +105,7 @@ static int64_t add_digits(tsr_tiles *tiles, const tsr_mesh *mesh, const tsr_part
 tsr_status tsr_tiles_from_sharding(const tsr_sharding *sharding, int rank, tsr_tiles *out) {
   tsr_tiles result = {0}, *tiles = &result;
   const tsr_mesh *mesh = tsr_sharding_mesh(sharding);
-  tsr_part_list cuts = {0}, groups[TSR_SUBGROUP_COUNT] = {0};
+  tsr_sub_axis_list cuts = {0}, groups[TSR_SUBGROUP_COUNT] = {0};
   tiles->device_count = tsr_mesh_device_count(mesh);
   if (tiles->device_count > INT32_MAX)
     return tsr_fail(TOO_LARGE, "tiling of more than %d devices", INT32_MAX);

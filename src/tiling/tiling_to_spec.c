@@ -71,17 +71,17 @@ static tsr_status fail_with_mesh(const tsr_mesh *mesh, const char *what, int64_t
   return tsr_fail_text(TSR_CAUSE_NOT_EXPRESSIBLE, &text);
 }
 
-static void add_part(tsr_part_list *parts, tsr_sub_axis part) {
-  tsr_sub_axis *last = parts->count ? &parts->at[parts->count - 1] : NULL;
-  if (last && tsr_sub_axis_continues(last, &part))
-    *last = tsr_sub_axis_join(last, &part);
+static void add_sub_axis(tsr_sub_axis_list *sub_axes, tsr_sub_axis sub_axis) {
+  tsr_sub_axis *last = sub_axes->count ? &sub_axes->at[sub_axes->count - 1] : NULL;
+  if (last && tsr_sub_axis_continues(last, &sub_axis))
+    *last = tsr_sub_axis_join(last, &sub_axis);
   else
-    parts->at[parts->count++] = part;
+    sub_axes->at[sub_axes->count++] = sub_axis;
 }
 
 // A digit as sub-axes: the range from stride to stride * size, cut at the borders of axes.
-static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit digit,
-                             tsr_part_list *parts) {
+static tsr_status find_sub_axes(const tsr_mesh *mesh, const char *what, tsr_digit digit,
+                                tsr_sub_axis_list *sub_axes) {
   int64_t high_of_axis = tsr_mesh_device_count(mesh);
   for (int axis = 0; axis < tsr_mesh_axis_count(mesh); axis++) {
     const int64_t size = tsr_mesh_axis_at(mesh, axis)->size, low_of_axis = high_of_axis / size;
@@ -91,7 +91,7 @@ static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit d
     if (high > low) {
       if (low % low_of_axis || high % low || high_of_axis % high)
         return fail_with_mesh(mesh, what, digit.size, digit.stride);
-      add_part(parts, (tsr_sub_axis){axis, high_of_axis / high, high / low});
+      add_sub_axis(sub_axes, (tsr_sub_axis){axis, high_of_axis / high, high / low});
     }
     high_of_axis = low_of_axis;
   }
@@ -101,7 +101,7 @@ static tsr_status find_parts(const tsr_mesh *mesh, const char *what, tsr_digit d
 typedef struct translation {
   const tsr_mesh *mesh;
   tsr_tiles tiles;  // borrowed list
-  tsr_part_list dims[TSR_MAX_TILE_DIMS];
+  tsr_sub_axis_list dims[TSR_MAX_TILE_DIMS];
 } translation;
 
 // The sub-axes of each dimension. The order within a subgroup has no meaning; mesh order is used.
@@ -122,7 +122,7 @@ static tsr_status find_dims(translation *t) {
       qsort(split.at + first[d], (size_t)(first[d + 1] - first[d]), sizeof *split.at,
             tsr_digits_compare);
     for (int i = first[d]; i < first[d + 1]; i++) {
-      TSR_TRY(find_parts(t->mesh, what, split.at[i], &t->dims[d]));
+      TSR_TRY(find_sub_axes(t->mesh, what, split.at[i], &t->dims[d]));
       tsr_digits_add(&t->tiles.digits, split.at[i].size, split.at[i].stride);
     }
   }
@@ -134,9 +134,9 @@ static tsr_status check_subgroups(const translation *t) {
   const int data_dims = t->tiles.dim_count - t->tiles.subgroup_count;
   for (int i = 0; i < t->tiles.subgroup_count; i++) {
     const tsr_subgroup kind = t->tiles.subgroups[i];
-    const tsr_part_list *parts = &t->dims[data_dims + i];
-    for (int j = 0; j < parts->count && kind != TSR_SUBGROUP_UNREDUCED; j++) {
-      const tsr_axis *axis = tsr_mesh_axis_at(t->mesh, parts->at[j].axis);
+    const tsr_sub_axis_list *sub_axes = &t->dims[data_dims + i];
+    for (int j = 0; j < sub_axes->count && kind != TSR_SUBGROUP_UNREDUCED; j++) {
+      const tsr_axis *axis = tsr_mesh_axis_at(t->mesh, sub_axes->at[j].axis);
       if ((kind == TSR_SUBGROUP_MANUAL) == (axis->type == TSR_AXIS_MANUAL)) continue;
       return tsr_fail(NOT_EXPRESSIBLE, "the tiling %s over axis \"%s\", which is %s in the mesh",
                       kind == TSR_SUBGROUP_MANUAL ? "is manual" : "replicates", axis->name,
