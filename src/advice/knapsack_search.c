@@ -75,8 +75,8 @@ static double bound(const walker *search, int rank, int64_t room) {
   assert(suffix->steps);  // there is such a step
   const step_sums before = step ? suffix->steps[step - 1] : (step_sums){0, 0};
   const step_sums after = suffix->steps[step];
-  const double part = (double)(wanted - before.bytes) / (double)(after.bytes - before.bytes);
-  return suffix->cost + before.cost + part * (after.cost - before.cost);
+  const double fraction = (double)(wanted - before.bytes) / (double)(after.bytes - before.bytes);
+  return suffix->cost + before.cost + fraction * (after.cost - before.cost);
 }
 
 // A step belongs to the suffixes that begin with its item or before.

@@ -151,12 +151,12 @@ static int tag_of(const tsr_way_placer *placer, int way) {
   return (int)placer->scores[way] * TSR_MAX_WAYS + way;
 }
 
-static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_rest *part,
+static tsr_status add_ways(fit_job *job, const tsr_tensor *tensor, const uncut_rest *rest,
                            int64_t count) {
   for (int way = 0; way < job->ways.count; way++) {
     if (job->placer.scores[way] == TSR_NO_WAY) continue;
     const tsr_way *own = &job->ways.items[way];
-    const int64_t bytes = tsr_elements_bytes(tensor->dtype, part->elements / own->split);
+    const int64_t bytes = tsr_elements_bytes(tensor->dtype, rest->elements / own->split);
     const double gather = way ? own->alpha + own->beta * (double)bytes : 0;
     TSR_TRY(add_candidate(job, &(tsr_option){.bytes = count * bytes_with_copies(job, bytes),
                                              .cost = (double)count * gather,
@@ -169,11 +169,11 @@ static tsr_status add_group(fit_job *job, int64_t index) {
   const tsr_tree_group *group = &job->groups.items[index];
   const tsr_tensor *tensor = tsr_tree_at(job->tree, group->members[0]);
   tsr_item *item = &job->items[index];
-  uncut_rest part;
-  TSR_TRY(read_uncut(job, group->members[0], &part));
-  tsr_placer_run(&job->placer, &part.shape, part.used);
+  uncut_rest rest;
+  TSR_TRY(read_uncut(job, group->members[0], &rest));
+  tsr_placer_run(&job->placer, &rest.shape, rest.used);
   item->first = job->candidate_count;
-  TSR_TRY(add_ways(job, tensor, &part, group->count));
+  TSR_TRY(add_ways(job, tensor, &rest, group->count));
   item->count =
       tsr_options_prune(&job->candidates[item->first], (int)(job->candidate_count - item->first));
   job->candidate_count = item->first + item->count;
@@ -289,11 +289,11 @@ static tsr_status set_row(const fit_job *job, tsr_plan_builder *builder, int64_t
 static tsr_status set_group(fit_job *job, tsr_plan_builder *builder, int64_t index) {
   const tsr_tree_group *group = &job->groups.items[index];
   const tsr_option *taken = &job->candidates[job->items[index].first + job->taken[index]];
-  uncut_rest part;
+  uncut_rest rest;
   tsr_choice choice;
   tsr_spec *spec = NULL;
-  TSR_TRY(read_uncut(job, group->members[0], &part));
-  tsr_placer_run(&job->placer, &part.shape, part.used);
+  TSR_TRY(read_uncut(job, group->members[0], &rest));
+  tsr_placer_run(&job->placer, &rest.shape, rest.used);
   tsr_placer_choice(&job->placer, taken->tag % TSR_MAX_WAYS, &choice);
   TSR_TRY(make_spec(job, group->members[0], &choice, &spec));
   tsr_status status = NULL;

@@ -134,10 +134,10 @@ static tsr_status rename_spec(const convert_job *job, tsr_arena *arena, tsr_spec
 
 // ---- choosing again ----
 
-static bool divides(const row_conversion *on, int dim, int64_t parts) {
+static bool divides(const row_conversion *on, int dim, int64_t factor) {
   const int64_t size = on->tensor->dims[dim];
   int64_t shards = 0;
-  if (__builtin_mul_overflow(on->shards[dim], parts, &shards)) return false;
+  if (__builtin_mul_overflow(on->shards[dim], factor, &shards)) return false;
   return !on->evenly || size % shards == 0;
 }
 

@@ -138,8 +138,8 @@ tsr_status tsr_io_write_vector(int fd, const char *path, struct iovec *vectors, 
 tsr_status tsr_io_read(int fd, const char *path, void *bytes, int64_t length, int64_t offset) {
   for (int64_t done = 0; done < length;) {
     const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
-    struct iovec part = {(char *)bytes + done, (size_t)now};
-    TSR_TRY(tsr_io_read_vector(fd, path, &part, 1, offset + done));
+    struct iovec vector = {(char *)bytes + done, (size_t)now};
+    TSR_TRY(tsr_io_read_vector(fd, path, &vector, 1, offset + done));
     done += now;
   }
   return NULL;
@@ -149,8 +149,8 @@ tsr_status tsr_io_write(int fd, const char *path, const void *bytes, int64_t len
                         int64_t offset) {
   for (int64_t done = 0; done < length;) {
     const int64_t left = length - done, now = left < MOST_BYTES ? left : MOST_BYTES;
-    struct iovec part = {(char *)(uintptr_t)bytes + done, (size_t)now};
-    TSR_TRY(tsr_io_write_vector(fd, path, &part, 1, offset + done));
+    struct iovec vector = {(char *)(uintptr_t)bytes + done, (size_t)now};
+    TSR_TRY(tsr_io_write_vector(fd, path, &vector, 1, offset + done));
     done += now;
   }
   return NULL;

@@ -115,8 +115,8 @@ static void add_time(tsr_text *out, double seconds) {
 
 static double part_done(const tsr_progress_report *r) {
   if (r->total <= 0) return 0;
-  const double part = (double)r->done / (double)r->total;
-  return part < 0 ? 0 : part > 1 ? 1 : part;
+  const double fraction = (double)r->done / (double)r->total;
+  return fraction < 0 ? 0 : fraction > 1 ? 1 : fraction;
 }
 
 // "1.20 GB of 2.66 GB", "3 of 10 tensors"; at the end, and without a total, what was done.
@@ -152,11 +152,11 @@ static void add_numbers(tsr_text *out, const tsr_progress_report *r) {
 
 // Fills the columns that are left between the name and the numbers, if they suffice to see
 // anything.
-static void add_bar(tsr_text *out, double part, long columns) {
+static void add_bar(tsr_text *out, double fraction, long columns) {
   enum { NARROWEST = 8, WIDEST = 40 };
   const long room = columns > WIDEST ? WIDEST : columns;
   if (room < NARROWEST) return;
-  const long filled = (long)(part * (double)(room - 2));
+  const long filled = (long)(fraction * (double)(room - 2));
   tsr_text_add_char(out, '[');
   for (long i = 0; i < room - 2; i++) tsr_text_add_char(out, i < filled ? '#' : '.');
   tsr_text_add(out, "]  ");

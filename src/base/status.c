@@ -156,7 +156,7 @@ int tsr_status_exit(tsr_status status) {
 
 const char *tsr_cause_slug(tsr_cause cause) { return is_known(cause) ? causes[cause].slug : ""; }
 
-// Whether `word` is one of those in `words`, which blanks part.
+// Whether `word` is one of those in `words`, separated by blanks.
 static bool has_word(const char *words, const char *word) {
   const size_t length = strlen(word);
   for (const char *at = words; *at;) {

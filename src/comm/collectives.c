@@ -74,21 +74,21 @@ tsr_status tsr_comm_all_gather(tsr_comm *comm, const tsr_groups *groups, tsr_dty
 }
 
 // The tensor as outer x D0 x between x D1 x inner, where D0 and D1 are the split and the
-// concatenated dimension in order; `part` is a piece's size of each. If both are one dimension, it
-// is D0.
+// concatenated dimension in order; `piece` is the size of a piece along each. If both are one
+// dimension, it is D0.
 typedef struct all_to_all_view {
   int64_t outer, between, inner, size;
-  int64_t part[2];
-  int split, concat;  // 0 or 1: index in `part`
+  int64_t piece[2];
+  int split, concat;  // 0 or 1: index in `piece`
 } all_to_all_view;
 
-// The strides of outer, D0, between and D1, if Dk has size part[k], or `size` times that for k ==
+// The strides of outer, D0, between and D1, if Dk has size piece[k], or `size` times that for k ==
 // whole.
 static void view_strides(const all_to_all_view *t, int whole, int64_t strides[4]) {
   strides[3] = t->inner;
-  strides[2] = strides[3] * t->part[1] * (whole == 1 ? t->size : 1);
+  strides[2] = strides[3] * t->piece[1] * (whole == 1 ? t->size : 1);
   strides[1] = strides[2] * t->between;
-  strides[0] = strides[1] * t->part[0] * (whole == 0 ? t->size : 1);
+  strides[0] = strides[1] * t->piece[0] * (whole == 0 ? t->size : 1);
 }
 
 static void all_to_all_copy(const void *context, int64_t i, int64_t j, tsr_copy *out_copy) {
@@ -96,22 +96,22 @@ static void all_to_all_copy(const void *context, int64_t i, int64_t j, tsr_copy 
   int64_t from[4], to[4];
   view_strides(t, t->split, from);
   view_strides(t, t->concat, to);
-  out_copy->from = j * t->part[t->split] * from[t->split ? 3 : 1];
-  out_copy->to = i * t->part[t->concat] * to[t->concat ? 3 : 1];
+  out_copy->from = j * t->piece[t->split] * from[t->split ? 3 : 1];
+  out_copy->to = i * t->piece[t->concat] * to[t->concat ? 3 : 1];
   out_copy->length = t->inner;
   out_copy->loop_count = 4;
-  const int64_t counts[4] = {t->outer, t->part[0], t->between, t->part[1]};
+  const int64_t counts[4] = {t->outer, t->piece[0], t->between, t->piece[1]};
   for (int k = 0; k < 4; k++) out_copy->loops[k] = (tsr_copy_loop){counts[k], from[k], to[k]};
 }
 
 static all_to_all_view view_of(const tsr_shape *shape, int split, int concat, int64_t size) {
   const int first = split < concat ? split : concat, second = split < concat ? concat : split;
   all_to_all_view t = {
-      .outer = 1, .between = 1, .inner = 1, .size = size, .part = {shape->dims[first], 1}};
+      .outer = 1, .between = 1, .inner = 1, .size = size, .piece = {shape->dims[first], 1}};
   t.split = split > concat;
   t.concat = concat > split;
-  if (first != second) t.part[1] = shape->dims[second];
-  t.part[t.split] /= size;
+  if (first != second) t.piece[1] = shape->dims[second];
+  t.piece[t.split] /= size;
   for (int d = 0; d < shape->rank; d++) {
     if (d < first) t.outer *= shape->dims[d];
     if (d > first && d < second) t.between *= shape->dims[d];

@@ -148,11 +148,11 @@ typedef struct runner {
   int64_t checked;     // elements on this rank
 } runner;
 
-static tsr_status fill_part(void *context, const tsr_local_shard *part, void *data) {
+static tsr_status fill_shard(void *context, const tsr_local_shard *shard, void *data) {
   const runner *r = context;
   int64_t wrong = -1;
-  memset(data, 0, (size_t)part->bytes);
-  return visit_shard(r->change->from, r->change->dtype, part->shard, data, true, &wrong);
+  memset(data, 0, (size_t)shard->bytes);
+  return visit_shard(r->change->from, r->change->dtype, shard->shard, data, true, &wrong);
 }
 
 // Makes whole values, then reshards them: of partial results, the first of each group gets the
@@ -161,7 +161,7 @@ static tsr_status make_source(runner *r, tsr_array **out_array) {
   tsr_layout *plain = NULL;
   tsr_array *values = NULL;
   TSR_TRY(tsr_layout_reduced(r->change->from, &plain));
-  tsr_status status = tsr_array_generate(r->comm, plain, r->change->dtype, fill_part, r, &values);
+  tsr_status status = tsr_array_generate(r->comm, plain, r->change->dtype, fill_shard, r, &values);
   status = agree(r->comm, status);
   if (!status) status = tsr_array_reshard(values, r->change->from, NULL, out_array);
   tsr_array_release(values);
@@ -170,19 +170,19 @@ static tsr_status make_source(runner *r, tsr_array **out_array) {
   return status;
 }
 
-static tsr_status check_part(void *context, int64_t index, int worker) {
+static tsr_status check_shard(void *context, int64_t index, int worker) {
   const tsr_array *array = context;
-  tsr_local_shard part = TSR_LOCAL_SHARD;
+  tsr_local_shard shard = TSR_LOCAL_SHARD;
   int64_t wrong = -1;
   (void)worker;
-  TSR_TRY(tsr_array_local_at(array, index, &part));
+  TSR_TRY(tsr_array_local_at(array, index, &shard));
   // Only compared, not written.
-  unsigned char *data = (unsigned char *)(uintptr_t)part.data;
-  TSR_TRY(visit_shard(tsr_array_layout(array), tsr_array_dtype(array), part.shard, data, false,
+  unsigned char *data = (unsigned char *)(uintptr_t)shard.data;
+  TSR_TRY(visit_shard(tsr_array_layout(array), tsr_array_dtype(array), shard.shard, data, false,
                       &wrong));
   if (wrong < 0) return NULL;
   return tsr_fail(BROKEN_PLAN, "device %lld: element %lld of the tensor changed",
-                  (long long)part.device, (long long)wrong);
+                  (long long)shard.device, (long long)wrong);
 }
 
 static tsr_status check_elements(runner *r, tsr_array *array) {
@@ -192,7 +192,7 @@ static tsr_status check_elements(runner *r, tsr_array *array) {
   tsr_status status = tsr_array_reshard(array, plain, NULL, &values);
   if (!status)
     status = agree(r->comm, tsr_pool_run(tsr_comm_pool(r->comm), tsr_array_local_count(values),
-                                         check_part, values));
+                                         check_shard, values));
   for (int64_t i = 0; !status && i < tsr_array_local_count(values); i++) {
     const int64_t position = tsr_layout_device_find(plain, tsr_array_device(values, i));
     r->checked += tsr_layout_shard_elements(plain, tsr_layout_shard(plain, position));

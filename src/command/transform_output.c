@@ -164,7 +164,8 @@ static tsr_status warn_of_losses(const tsr_transform_report *report, const char 
                                  const char *to) {
   if (report->unchecked)
     cli_say(
-        "note: %lld of %lld tensors were read in part or in another order and not compared with "
+        "note: %lld of %lld tensors were read incompletely or in another order and not compared "
+        "with "
         "the hashes of %s; `tessera fsck --deep` compares all\n",
         (long long)report->unchecked, (long long)(report->checked + report->unchecked), from);
   return report->loss_count ? say_losses(report, to) : NULL;

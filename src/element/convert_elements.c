@@ -153,28 +153,28 @@ static void convert_reals(pair types, const void *source, void *target, int64_t 
 }
 
 // The dtype of the real and imaginary components.
-static tsr_dtype part_of(tsr_dtype dtype) {
+static tsr_dtype component_of(tsr_dtype dtype) {
   return dtype == TSR_C64 ? TSR_F32 : dtype == TSR_C128 ? TSR_F64 : TSR_DTYPE_NONE;
 }
 
 static void to_complex(pair types, const void *source, void *target, int64_t count) {
-  const tsr_dtype part = part_of(types.to);
-  const size_t width = part == TSR_F32 ? sizeof(float) : sizeof(double);
+  const tsr_dtype component = component_of(types.to);
+  const size_t width = component == TSR_F32 ? sizeof(float) : sizeof(double);
   block reals;
-  convert_reals((pair){types.from, part}, source, &reals, count);
+  convert_reals((pair){types.from, component}, source, &reals, count);
   memset(target, 0, 2 * width * (size_t)count);
   for (int64_t i = 0; i < count; i++)
     memcpy((char *)target + 2 * width * (size_t)i, (char *)&reals + width * (size_t)i, width);
 }
 
 static void convert_block(pair types, const void *source, void *target, int64_t count) {
-  if (!part_of(types.to)) {
+  if (!component_of(types.to)) {
     convert_reals(types, source, target, count);
-  } else if (!part_of(types.from)) {
+  } else if (!component_of(types.from)) {
     to_complex(types, source, target, count);
   } else {
-    const pair parts = {part_of(types.from), part_of(types.to)};
-    between_floats(parts, source, target, 2 * count);
+    const pair components = {component_of(types.from), component_of(types.to)};
+    between_floats(components, source, target, 2 * count);
   }
 }
 
@@ -207,7 +207,7 @@ void tsr_convert_run(tsr_dtype from, const void *source, int64_t source_at, tsr_
 
 bool tsr_convertible(tsr_dtype from, tsr_dtype to) {
   if (!tsr_dtype_info_of(from) || !tsr_dtype_info_of(to)) return false;
-  return !part_of(from) || part_of(to);
+  return !component_of(from) || component_of(to);
 }
 
 tsr_status tsr_convert(tsr_dtype from, const void *source, tsr_dtype to, void *target,

@@ -168,13 +168,13 @@ static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t
   static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
                            transpose_tile *out) {                                                 \
     enum { N = 16 / (width) };                                                                    \
-    const int64_t whole = lines / N * N, part = across / N * N;                                   \
+    const int64_t whole = lines / N * N, squares = across / N * N;                                \
     for (int64_t j = 0; j < whole; j += N)                                                        \
-      for (int64_t i = 0; i < part; i += N)                                                       \
+      for (int64_t i = 0; i < squares; i += N)                                                    \
         square_##width(from + j * from_step + i * (width), from_step, &out->rows[i][j * (width)], \
                        LINE);                                                                     \
     for (int64_t j = 0; j < lines; j++)                                                           \
-      for (int64_t i = j < whole ? part : 0; i < across; i++)                                     \
+      for (int64_t i = j < whole ? squares : 0; i < across; i++)                                  \
         memcpy(&out->rows[i][j * (width)], from + j * from_step + i * (width), width);            \
   }                                                                                               \
   static void transpose_##width(const tsr_byte_box *box, const char *from, char *to) {            \

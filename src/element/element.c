@@ -33,14 +33,14 @@ static void print_float(tsr_dtype dtype, const char *element, tsr_text *out) {
 }
 
 static void print_complex(tsr_dtype dtype, const char *element, tsr_text *out) {
-  const tsr_dtype part = dtype == TSR_C64 ? TSR_F32 : TSR_F64;
+  const tsr_dtype component = dtype == TSR_C64 ? TSR_F32 : TSR_F64;
   const size_t width = dtype == TSR_C64 ? 4 : 8;
   char real[WIDEST] = {0}, imaginary[WIDEST] = {0};
   memcpy(real, element, width);
   memcpy(imaginary, element + width, width);
-  print_float(part, real, out);
+  print_float(component, real, out);
   tsr_text second = TSR_TEXT_EMPTY;
-  print_float(part, imaginary, &second);
+  print_float(component, imaginary, &second);
   const char *text = tsr_text_string(&second);
   tsr_text_addf(out, "%s%sj", *text == '-' ? "" : "+", text);
   out->failed = out->failed || second.failed;

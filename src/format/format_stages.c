@@ -169,11 +169,11 @@ static tsr_status take_store(tsr_store *store, const tsr_store *other) {
   }
   for (int64_t i = 0; i < other->count; i++) {
     const tsr_stored_tensor *t = &other->tensors[i];
-    const int64_t parts = tsr_layout_shard_count(t->layout) * t->copies;
+    const int64_t places = tsr_layout_shard_count(t->layout) * t->copies;
     int64_t tensor = -1;
     TSR_TRY(tsr_store_add_tensor(store, t->dtype, t->layout, t->copies, &tensor));
     if (t->foreign) TSR_TRY(take_foreign(store, tensor, t->foreign));
-    for (int64_t k = 0; k < parts; k++) {
+    for (int64_t k = 0; k < places; k++) {
       tsr_shard_place place = other->places[t->first_place + k];
       if (place.file >= 0) place.file += first_file;
       store->places[store->tensors[tensor].first_place + k] = place;

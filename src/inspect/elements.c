@@ -52,11 +52,11 @@ static void add_doubles(tsr_sums *sums, const double *values, int64_t count) {
 }
 
 void tsr_sums_add(tsr_sums *sums, tsr_dtype dtype, const void *elements, int64_t count) {
-  int parts = 1;
-  const tsr_dtype real = real_of(dtype, &parts);
+  int components = 1;
+  const tsr_dtype real = real_of(dtype, &components);
   double values[CHUNK];
-  for (int64_t i = 0; i < count * parts; i += CHUNK) {
-    const int64_t some = tsr_least(CHUNK, count * parts - i);
+  for (int64_t i = 0; i < count * components; i += CHUNK) {
+    const int64_t some = tsr_least(CHUNK, count * components - i);
     as_doubles(real, elements, i, some, values);
     add_doubles(sums, values, some);
   }
@@ -90,10 +90,10 @@ void tsr_tensor_stats_join(tsr_tensor_stats *stats, const tsr_tensor_stats *more
   stats->nans += more->nans;
   stats->infinities += more->infinities;
   if (b == 0 && a > 0) return;
-  const double part = a + b > 0 ? (double)b / (double)(a + b) : 1;
+  const double share = a + b > 0 ? (double)b / (double)(a + b) : 1;
   stats->min = a > 0 ? fmin(stats->min, more->min) : more->min;
   stats->max = a > 0 ? fmax(stats->max, more->max) : more->max;
-  stats->mean = a > 0 ? stats->mean + (more->mean - stats->mean) * part : more->mean;
+  stats->mean = a > 0 ? stats->mean + (more->mean - stats->mean) * share : more->mean;
   stats->norm = a > 0 ? hypot(stats->norm, more->norm) : more->norm;
 }
 
@@ -132,17 +132,17 @@ static void note_difference(tsr_errors *errors, int64_t element) {
 void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int64_t count,
                      const tsr_verify_options *options, tsr_errors *out_errors) {
   const int bits = tsr_dtype_info_of(dtypes[0])->bits;
-  int parts = 1;
-  const tsr_dtype reals[2] = {real_of(dtypes[0], &parts), real_of(dtypes[1], &parts)};
+  int components = 1;
+  const tsr_dtype reals[2] = {real_of(dtypes[0], &components), real_of(dtypes[1], &components)};
   double values[2][CHUNK];
   tsr_errors errors = {.first = -1};
-  for (int64_t i = 0; i < count * parts; i += CHUNK) {
-    const int64_t some = tsr_least(CHUNK, count * parts - i);
+  for (int64_t i = 0; i < count * components; i += CHUNK) {
+    const int64_t some = tsr_least(CHUNK, count * components - i);
     for (int w = 0; w < 2; w++) as_doubles(reals[w], blocks[w], i, some, values[w]);
-    for (int64_t k = 0; k < some; k += parts) {
-      const int64_t element = (i + k) / parts;
+    for (int64_t k = 0; k < some; k += components) {
+      const int64_t element = (i + k) / components;
       bool near = true;
-      for (int p = 0; p < parts; p++) {
+      for (int p = 0; p < components; p++) {
         const double a = values[0][k + p], b = values[1][k + p];
         near = near && is_near(a, b, options);
         note_error(&errors, a, b);

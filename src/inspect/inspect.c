@@ -122,16 +122,16 @@ static void add_shards(const tsr_checkpoint *checkpoint, int64_t tensor, int64_t
   for (int64_t shard = 0; shard < shards; shard++) {
     const int64_t bytes = tsr_store_shard_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies && bytes > 0; copy++) {
-      const tsr_shard_place *part = tsr_store_place(checkpoint->store, tensor, shard, copy);
-      if (part->file < 0) continue;
+      const tsr_shard_place *place = tsr_store_place(checkpoint->store, tensor, shard, copy);
+      if (place->file < 0) continue;
       row->stored += bytes;
-      row->files += seen[part->file] != number;
-      seen[part->file] = number;
-      const bool earlier = row->file < 0 || part->file < row->file ||
-                           (part->file == row->file && part->offset < row->offset);
+      row->files += seen[place->file] != number;
+      seen[place->file] = number;
+      const bool earlier = row->file < 0 || place->file < row->file ||
+                           (place->file == row->file && place->offset < row->offset);
       if (!earlier) continue;
-      row->file = part->file;
-      row->offset = part->offset;
+      row->file = place->file;
+      row->offset = place->offset;
     }
   }
 }
@@ -289,9 +289,9 @@ static void count_shards(const tsr_checkpoint *checkpoint, int64_t tensor, bool 
   for (int64_t shard = 0; shard < shards; shard++) {
     const int64_t bytes = tsr_store_shard_bytes(checkpoint->store, tensor, shard);
     for (int copy = 0; copy < copies; copy++) {
-      const tsr_shard_place *part = tsr_store_place(checkpoint->store, tensor, shard, copy);
-      if (part->file < 0) continue;
-      const int64_t at = by_file ? part->file : tsr_layout_replica_at(layout, shard, copy);
+      const tsr_shard_place *place = tsr_store_place(checkpoint->store, tensor, shard, copy);
+      if (place->file < 0) continue;
+      const int64_t at = by_file ? place->file : tsr_layout_replica_at(layout, shard, copy);
       count_shard(&shares[at], &last[at], tensor + 1, bytes);
     }
   }

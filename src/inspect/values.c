@@ -268,8 +268,8 @@ static void write_element(const values *v, int64_t index, tsr_json_writer *w) {
     write_real(v->dtype, element, 0, w);
   } else {
     tsr_json_begin_inline_array(w);
-    for (int part = 0; part < 2; part++)
-      write_real(v->dtype == TSR_C64 ? TSR_F32 : TSR_F64, element, part, w);
+    for (int component = 0; component < 2; component++)
+      write_real(v->dtype == TSR_C64 ? TSR_F32 : TSR_F64, element, component, w);
     tsr_json_end_array(w);
   }
 }

@@ -102,7 +102,7 @@ enum {
   MAPPED_PIECE = 96,   // of its pieces
   TARGET_WHOLE = 440,  // windows and hashes too
   TARGET_CUT = 1200,
-  TARGET_PART = 64,
+  TARGET_SHARD = 64,
   TARGET_FILE = 1024,
   HEADER = 48,  // besides the name, in a file
   NAMES = 4     // copies kept of each tensor name, on both sides
@@ -144,7 +144,7 @@ int64_t tsr_budget_views(const tsr_views *views, const tsr_mapping *map) {
 int64_t tsr_budget_target(const tsr_target *target) {
   const tsr_store *store = target->store;
   int64_t bytes = store->count * (target->plan ? TARGET_CUT : TARGET_WHOLE) +
-                  store->place_count * TARGET_PART + target->file_count * TARGET_FILE +
+                  store->place_count * TARGET_SHARD + target->file_count * TARGET_FILE +
                   target->index_bytes + target->state_bytes;
   for (int i = 0; i < target->file_count; i++) bytes += target->files[i].header_bytes;
   return bytes;
@@ -158,11 +158,11 @@ int64_t tsr_budget_source_least(const tsr_checkpoint *checkpoint) {
 int64_t tsr_budget_target_least(const tsr_checkpoint *checkpoint, tsr_checkpoint_format format,
                                 int64_t ranks) {
   const int64_t count = checkpoint->store->count;
-  int64_t part = count * (TARGET_PART + HEADER);
+  int64_t shards = count * (TARGET_SHARD + HEADER);
   for (int64_t i = 0; i < count; i++)
-    part += (int64_t)strlen(tsr_tree_at(checkpoint->tree, i)->path);
-  if (tsr_format_row(format)->stores_replicas) part = tsr_saturated_multiply(part, ranks);
-  return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), part);
+    shards += (int64_t)strlen(tsr_tree_at(checkpoint->tree, i)->path);
+  if (tsr_format_row(format)->stores_replicas) shards = tsr_saturated_multiply(shards, ranks);
+  return tsr_saturated_add(count * (ranks ? TARGET_CUT : TARGET_WHOLE), shards);
 }
 
 int tsr_budget_jobs(const tsr_checkpoint *checkpoint, int jobs) {

@@ -133,7 +133,7 @@ static tsr_range extent(const tsr_run_list *runs) {
   return found;
 }
 
-// The hull of one dimension; `*fills` becomes false if part of the range is not held.
+// The hull of one dimension; `*fills` becomes false if some of the range is not held.
 static tsr_status hull_dim(const tsr_layout *layout, const shard_list *shards, int dim,
                            tsr_range *out_range, bool *fills) {
   tsr_run_list runs = TSR_RUN_LIST_EMPTY;

@@ -136,8 +136,8 @@ static tsr_status sort_tensors(tsr_load *load) {
     const int64_t origin = load->views.items[i]->origin;
     places[i] = (first_byte){.tensor = i};
     if (origin < 0) continue;
-    const tsr_shard_place *part = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);
-    places[i] = (first_byte){part->file, part->offset, i};
+    const tsr_shard_place *place = tsr_store_place_to_read(load->checkpoint->store, origin, 0, -1);
+    places[i] = (first_byte){place->file, place->offset, i};
   }
   qsort(places, (size_t)load->count, sizeof *places, by_place);
   for (int64_t i = 0; i < load->count; i++) load->order[i] = places[i].tensor;

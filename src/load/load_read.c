@@ -35,12 +35,12 @@ typedef struct run_target {
 static tsr_status gather_copy(void *context, const tsr_copy *copy) {
   const run_target *to = context;
   const tsr_store *store = to->r->load->checkpoint->store;
-  const tsr_shard_place *part =
+  const tsr_shard_place *place =
       tsr_store_place_to_read(store, to->t->view->origin, copy->source, -1);
-  if (part->file < 0)
+  if (place->file < 0)
     return tsr_fail(NOT_FOUND, "no file holds shard %lld", (long long)copy->source);
-  tsr_batch_run run = {.file = part->file,
-                       .offset = part->offset,
+  tsr_batch_run run = {.file = place->file,
+                       .offset = place->offset,
                        .stored = store->tensors[to->t->view->origin].dtype,
                        .dtype = to->t->view->dtype,
                        .from = copy->from,
@@ -49,7 +49,7 @@ static tsr_status gather_copy(void *context, const tsr_copy *copy) {
                        .data = to->data,
                        .name = to->t->view->name};
   int64_t turns[TSR_MAX_RANK] = {0};
-  atomic_store_explicit(&to->r->load->touched[part->file], true, memory_order_relaxed);
+  atomic_store_explicit(&to->r->load->touched[place->file], true, memory_order_relaxed);
   do {
     TSR_TRY(tsr_batch_add(to->batch, &run));
   } while (tsr_copy_next_run(copy, turns, &run.from, &run.to));

@@ -200,9 +200,9 @@ static tsr_status find_place(const tsr_load *load, const tsr_load_tensor *t, con
   if (t->view->origin < 0) return NULL;
   for (int d = 0; d < rank; d++) corner[d] = (tsr_range){box[d].lo, box[d].lo + 1};
   if (t->view->direct) TSR_TRY(tsr_box_copies(t->index, corner, TSR_BOX_OWNERS, take_place, &copy));
-  const tsr_shard_place *part = tsr_store_place_to_read(store, t->view->origin, copy.source, -1);
-  task->file = part->file;
-  task->offset = part->offset + tsr_load_stored_bytes(load, t, copy.from);
+  const tsr_shard_place *place = tsr_store_place_to_read(store, t->view->origin, copy.source, -1);
+  task->file = place->file;
+  task->offset = place->offset + tsr_load_stored_bytes(load, t, copy.from);
   return NULL;
 }
 

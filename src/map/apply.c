@@ -22,7 +22,7 @@ typedef struct map_run {
   // Of a split or unstack: the whole tensor, how many sections were taken, and the next one's name.
   const tsr_made *whole;
   const int64_t *sizes;
-  int64_t part, first;
+  int64_t section, first;
   const tsr_map_name *target;
   int dim;
   int64_t section_count;  // while they are counted
@@ -83,10 +83,10 @@ static tsr_status make_part(void *context, tsr_map_scope *scope) {
   map_run *a = context;
   tsr_made section = {0};
   const bool unstack = a->rule->value->op == TSR_MAP_UNSTACK;
-  const int64_t size = a->sizes[a->part];
+  const int64_t size = a->sizes[a->section];
   tsr_status status = tsr_map_section(a->whole, a->dim, a->first, size, unstack, &section);
   if (!status) status = add_target(a, scope, a->target, &section);
-  a->part++;
+  a->section++;
   a->first += size;
   tsr_map_pieces_deinit(&section.pieces);
   return status;
@@ -102,7 +102,7 @@ static tsr_status each_target(map_run *a, tsr_map_turn_fn *make) {
 }
 
 static tsr_status take_sections(map_run *a, const tsr_made *whole) {
-  a->section_count = a->part = a->first = 0;
+  a->section_count = a->section = a->first = 0;
   TSR_TRY(each_target(a, count_part));
   if (a->section_count == 0) return tsr_fail(SYNTAX, "no tensors left of the '='");
   int64_t *sizes = malloc(sizeof *sizes * (size_t)a->section_count);

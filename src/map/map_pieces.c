@@ -268,12 +268,12 @@ static tsr_status restrict_step(worklist *work, const tsr_map_piece *piece, int 
   // Turns that lie in the range partly: at most one before and one after.
   const int64_t before = begin - 1;
   if (before >= 0) {
-    const tsr_map_piece part = take_turns(piece, loop, before, 1, 1);
-    TSR_TRY(put_back(work, &part));
+    const tsr_map_piece turn = take_turns(piece, loop, before, 1, 1);
+    TSR_TRY(put_back(work, &turn));
   }
   if (stop < cut->count && stop != before) {
-    const tsr_map_piece part = take_turns(piece, loop, stop, 1, 1);
-    TSR_TRY(put_back(work, &part));
+    const tsr_map_piece turn = take_turns(piece, loop, stop, 1, 1);
+    TSR_TRY(put_back(work, &turn));
   }
   return NULL;
 }

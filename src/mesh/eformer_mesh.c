@@ -59,9 +59,9 @@ static tsr_status count_slices(const eformer_request *request, int64_t *out_coun
 // hosts are used up at the end.
 static void divide_by_hosts(const int64_t *global, int rank, int64_t hosts, int64_t *out_shape) {
   for (int i = 0; i < rank; i++) {
-    const int64_t part = tsr_gcd(global[i], hosts);
-    out_shape[i] = global[i] / part;
-    hosts /= part;
+    const int64_t factor = tsr_gcd(global[i], hosts);
+    out_shape[i] = global[i] / factor;
+    hosts /= factor;
   }
 }
 
@@ -70,9 +70,9 @@ static bool walk_hosts(const int64_t *global, int rank, int64_t devices, int64_t
                        int64_t *out_shape) {
   int64_t product = 1;
   for (int i = 0; i < rank; i++) {
-    const int64_t part = global[i] >= hosts ? hosts : global[i];
-    out_shape[i] = global[i] / part;
-    hosts /= part;
+    const int64_t factor = global[i] >= hosts ? hosts : global[i];
+    out_shape[i] = global[i] / factor;
+    hosts /= factor;
     product *= out_shape[i];
   }
   return product == devices;

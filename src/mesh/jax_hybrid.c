@@ -112,13 +112,13 @@ static tsr_status arrange_granules(const tsr_device_list *list, const int64_t *s
                                    const tsr_jax_mesh_options *options, workspace *work) {
   for (int64_t g = 0; g < work->granule_count; g++) {
     const granule *this = &work->granules[g];
-    tsr_device_list part = *list;
-    part.devices = work->devices + this->start;
-    part.count = this->count;
+    tsr_device_list local = *list;
+    local.devices = work->devices + this->start;
+    local.count = this->count;
     tsr_mesh_reason unused;
-    tsr_status status = tsr_jax_check_shape(shape, rank, part.count);
+    tsr_status status = tsr_jax_check_shape(shape, rank, local.count);
     if (!status)
-      status = tsr_jax_arrange(&part, shape, rank, options, work->ids + this->start, &unused);
+      status = tsr_jax_arrange(&local, shape, rank, options, work->ids + this->start, &unused);
     if (status)
       return tsr_note(status, "in %s %lld", options->process_is_granule ? "process" : "slice",
                       (long long)this->key);

@@ -68,14 +68,14 @@ static int insert_ascending(int64_t *factors, int count, int64_t factor) {
 static int add_large_factors(uint64_t n, int64_t *factors, int count) {
   uint64_t pending[8] = {n};
   for (int depth = n > 1; depth > 0;) {
-    const uint64_t part = pending[--depth];
-    if (is_prime(part)) {
-      count = insert_ascending(factors, count, (int64_t)part);
+    const uint64_t m = pending[--depth];
+    if (is_prime(m)) {
+      count = insert_ascending(factors, count, (int64_t)m);
       continue;
     }
-    const uint64_t factor = find_factor(part);
+    const uint64_t factor = find_factor(m);
     pending[depth++] = factor;
-    pending[depth++] = part / factor;
+    pending[depth++] = m / factor;
   }
   return count;
 }

@@ -176,15 +176,15 @@ static tsr_status find_bounds(const t5x_machine *all, int64_t process,
 }
 
 static tsr_status check_factors(const tsr_hardware_mesh *global, const tsr_hardware_mesh *submesh) {
-  char whole[TSR_DIMS_TEXT], part[TSR_DIMS_TEXT];
+  char whole[TSR_DIMS_TEXT], small[TSR_DIMS_TEXT];
   for (int i = 0; i < global->count && i < submesh->count; i++) {
     const int64_t size = submesh->dims[i];
     if (size == 0)
-      return tsr_fail(DIVISION_BY_ZERO, "submesh (%s) has a size of 0", place_text(submesh, part));
+      return tsr_fail(DIVISION_BY_ZERO, "submesh (%s) has a size of 0", place_text(submesh, small));
     if (size < 0 || global->dims[i] % size)
       return tsr_fail(SUBMESH_NOT_A_FACTOR,
                       "submesh (%s) does not divide the machine (%s): %lld into %lld",
-                      place_text(submesh, part), place_text(global, whole), (long long)size,
+                      place_text(submesh, small), place_text(global, whole), (long long)size,
                       (long long)global->dims[i]);
   }
   return NULL;
@@ -276,7 +276,7 @@ static tsr_status cut(const tiling *plan, tsr_nd *view) {
 
 static tsr_status plan_tiling(const t5x_machine *all, const tsr_hardware_mesh *submesh,
                               int64_t local_process, bool by_host, tiling *out_tiling) {
-  char whole[TSR_DIMS_TEXT], part[TSR_DIMS_TEXT];
+  char whole[TSR_DIMS_TEXT], small[TSR_DIMS_TEXT];
   tiling plan = {.model = *submesh, .order = {X, Y, Z, CORE}, .by_host = by_host};
   if (submesh->count < 0 || submesh->count > GRID_MAX)
     return tsr_fail(SUBMESH_RANK_MISMATCH, "a submesh of %d sizes", submesh->count);
@@ -286,7 +286,7 @@ static tsr_status plan_tiling(const t5x_machine *all, const tsr_hardware_mesh *s
   for (int i = 0; i < plan.global.count; i++)
     if (plan.local.count != plan.global.count || plan.global.dims[i] % plan.local.dims[i])
       return tsr_fail(SUBMESH_HOST_TILE_MISMATCH, "the host (%s) does not divide the machine (%s)",
-                      place_text(&plan.local, part), place_text(&plan.global, whole));
+                      place_text(&plan.local, small), place_text(&plan.global, whole));
   TSR_TRY(check_rank(all, &plan.global, submesh, &plan.model_size));
   TSR_TRY(put_z_first(&plan));
   *out_tiling = plan;

@@ -64,13 +64,13 @@ static tsr_status move_whole(const tsr_array_tree *state, const tsr_plan *axes,
 }
 
 // The same, with the global arrays compared between ranks.
-static tsr_status join_parts(const tsr_partitioner *partitioner, const tsr_array_tree *state,
+static tsr_status join_boxes(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                              const tsr_plan *axes, tsr_comm *comm, tsr_array_tree **out_global) {
   tsr_compared_leaves compared = {0};
   tsr_call c = tsr_call_begin(tsr_array_tree_comm(state, comm), call);
   tsr_status status = join_tree(partitioner, state, axes, comm, out_global);
   if (!status) compared = tsr_compared_leaves_of(*out_global);
-  tsr_call_describe(&c, "%s of %lld leaves, parts of each rank", call,
+  tsr_call_describe(&c, "%s of %lld leaves, boxes of each rank", call,
                     (long long)tsr_array_tree_count(state));
   c.items = tsr_compared_leaves_items(&compared);
   return tsr_call_agree(&c, status);
@@ -102,7 +102,7 @@ tsr_status tsr_partitioner_move_params(const tsr_partitioner *partitioner,
     return keep_in_place(state, options.comm, out_state);
   if (!options.host_local) return move_whole(state, axes, &options, out_state);
   tsr_array_tree *global = NULL;
-  status = join_parts(partitioner, state, axes, options.comm, &global);
+  status = join_boxes(partitioner, state, axes, options.comm, &global);
   if (!status) status = move_whole(global, axes, &options, out_state);
   tsr_array_tree_release(global);
   return status;

@@ -16,13 +16,13 @@ static const struct {
 };
 
 static const char *const homes[] = {
-#define PARAMETERS(part) part,
+#define PARAMETERS(word) word,
 #include "plan/companions.def"
 };
 
-static int find_word(const char *part, size_t length) {
+static int find_word(const char *word_at, size_t length) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strlen(words[i].word) == length && !memcmp(words[i].word, part, length)) return (int)i;
+    if (strlen(words[i].word) == length && !memcmp(words[i].word, word_at, length)) return (int)i;
   return -1;
 }
 
@@ -97,38 +97,38 @@ static tsr_companion judge(const tsr_tree *tree, int64_t index, int64_t of, stat
 // ---- names ----
 
 // Whether the tensor has a sibling whose name has another word in place of its own.
-static bool has_sibling(const tsr_tree *tree, const char *path, const char *part,
+static bool has_sibling(const tsr_tree *tree, const char *path, const char *word_at,
                         const char *word) {
   char name[TSR_COMPANION_NAME + 32];
-  snprintf(name, sizeof name, "%.*s%s%s", (int)(part - path), path, word,
-           part + strcspn(part, "./"));
+  snprintf(name, sizeof name, "%.*s%s%s", (int)(word_at - path), path, word,
+           word_at + strcspn(word_at, "./"));
   return tsr_tree_find(tree, name) >= 0;
 }
 
 // A state whose word follows the parameter's name. With more words after it, the tensor is one of
 // several of a state, and their names do not say how they relate.
-static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char *part,
+static tsr_companion try_before(const tsr_tree *tree, int64_t index, const char *word_at,
                                 state_kind kind, bool ends) {
   const char *path = tsr_tree_at(tree, index)->path;
   char name[TSR_COMPANION_NAME];
-  snprintf(name, sizeof name, "%.*s", part > path ? (int)(part - path) - 1 : 0, path);
+  snprintf(name, sizeof name, "%.*s", word_at > path ? (int)(word_at - path) - 1 : 0, path);
   const int64_t of = find_parameter(tree, index, name);
   if (of < 0 || (!ends && kind == LOOSE)) return (tsr_companion){.of = -1};
   if (ends) return judge(tree, index, of, kind);
   return whole(of, "it is one of several tensors of a state");
 }
 
-static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *part,
+static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *word_at,
                               state_kind kind) {
   static const char in_blocks[] = "8-bit states have scales for blocks of the flattened parameter";
   const char *path = tsr_tree_at(tree, index)->path;
-  const size_t length = strcspn(part, "./");
-  const char *rest = part + length + (part[length] != '\0');
+  const size_t length = strcspn(word_at, "./");
+  const char *rest = word_at + length + (word_at[length] != '\0');
   tsr_companion found = {.of = find_parameter(tree, index, rest)};
   if (found.of >= 0) found = judge(tree, index, found.of, kind);
-  if (!found.kind) found = try_before(tree, index, part, kind, !*rest);
-  const bool blocks = kind == BLOCKS && (has_sibling(tree, path, part, "absmax1") ||
-                                         has_sibling(tree, path, part, "absmax2"));
+  if (!found.kind) found = try_before(tree, index, word_at, kind, !*rest);
+  const bool blocks = kind == BLOCKS && (has_sibling(tree, path, word_at, "absmax1") ||
+                                         has_sibling(tree, path, word_at, "absmax2"));
   if (blocks || kind == BESIDE) {
     found = whole(found.of, in_blocks);
     found.scales = kind == BESIDE;
@@ -142,14 +142,14 @@ static tsr_companion try_word(const tsr_tree *tree, int64_t index, const char *p
 
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index) {
   const char *path = tsr_tree_at(tree, index)->path;
-  for (const char *part = path; *part;) {
-    const size_t length = strcspn(part, "./");
-    const int word = find_word(part, length);
+  for (const char *word_at = path; *word_at;) {
+    const size_t length = strcspn(word_at, "./");
+    const int word = find_word(word_at, length);
     if (word >= 0) {
-      const tsr_companion found = try_word(tree, index, part, words[word].kind);
+      const tsr_companion found = try_word(tree, index, word_at, words[word].kind);
       if (found.kind) return found;
     }
-    part += length + (part[length] != '\0');
+    word_at += length + (word_at[length] != '\0');
   }
   return (tsr_companion){.of = -1};
 }

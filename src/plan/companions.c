@@ -128,8 +128,8 @@ static tsr_status make_spec(companion_pass *work, int64_t row, const tsr_shardin
 
 // ---- rows ----
 
-static tsr_status set_part(companion_pass *work, int64_t row, const tsr_companion *c,
-                           const tsr_plan_row *weight) {
+static tsr_status set_by_weight(companion_pass *work, int64_t row, const tsr_companion *c,
+                                const tsr_plan_row *weight) {
   tsr_sharding *sharding = NULL;
   tsr_spec *spec = NULL;
   tsr_arena arena = TSR_ARENA_EMPTY;
@@ -203,8 +203,8 @@ static tsr_status set_stand_in(companion_pass *work, int64_t row) {
   TSR_TRY(copy_notes(work, row, &weight, found.axes));
   if (!found.axes)
     return tsr_plan_builder_set(work->builder, row, weight.wanted, weight.final, weight.policy);
-  const tsr_companion c = {.kind = TSR_COMPANION_PART, .axes = found.axes, .of_axes = "oi"};
-  return set_part(work, row, &c, &weight);
+  const tsr_companion c = {.kind = TSR_COMPANION_OF_WEIGHT, .axes = found.axes, .of_axes = "oi"};
+  return set_by_weight(work, row, &c, &weight);
 }
 
 static bool has_stand_in(const companion_pass *work, int64_t row) {
@@ -217,11 +217,11 @@ static tsr_status set_companion(companion_pass *work, int64_t row, tsr_companion
   TSR_TRY(set_row(work, c.of));
   tsr_plan_row parent = decided_row(work, c.of);
   TSR_TRY(tsr_plan_builder_reason(work->builder, row, TSR_WHY_COMPANION, -1, 0));
-  if (c.kind == TSR_COMPANION_PART && has_stand_in(work, c.of)) {
+  if (c.kind == TSR_COMPANION_OF_WEIGHT && has_stand_in(work, c.of)) {
     tsr_plan_row_read(work->weights, work->stands_for[c.of], &parent);
     c.of_axes = "oi";
   }
-  if (c.kind == TSR_COMPANION_PART) return set_part(work, row, &c, &parent);
+  if (c.kind == TSR_COMPANION_OF_WEIGHT) return set_by_weight(work, row, &c, &parent);
   if (c.kind == TSR_COMPANION_FACTOR) return set_factor(work, row, c.lacks, &parent);
   return set_state(work, row, &parent);
 }

@@ -9,10 +9,10 @@
 
 typedef enum tsr_companion_kind {
   TSR_COMPANION_NONE,
-  TSR_COMPANION_STATE,   // of an optimiser: of the parameter's shape, or a single number
-  TSR_COMPANION_FACTOR,  // of an optimiser: the parameter's shape without one dimension
-  TSR_COMPANION_PART,    // of a weight in several tensors: dimensions by letters
-  TSR_COMPANION_WHOLE    // never cut
+  TSR_COMPANION_STATE,      // of an optimiser: of the parameter's shape, or a single number
+  TSR_COMPANION_FACTOR,     // of an optimiser: the parameter's shape without one dimension
+  TSR_COMPANION_OF_WEIGHT,  // of a weight in several tensors: dimensions by letters
+  TSR_COMPANION_WHOLE       // never cut
 } tsr_companion_kind;
 
 // A tensor that goes with another one, and how.
@@ -20,9 +20,9 @@ typedef struct tsr_companion {
   tsr_companion_kind kind;
   int64_t of;                  // the tensor it goes with; -1 = none in the tree
   int lacks;                   // a factor: the dimension of the parameter that it lacks
-  const char *axes, *of_axes;  // a part: the letters of its dimensions and of the other's
-  bool indexed;                // a part: a tensor lists the group of every input
-  bool along;                  // a part: the other's values do not depend on it
+  const char *axes, *of_axes;  // of a weight: the letters of its dimensions and of the other's
+  bool indexed;                // of a weight: a tensor lists the group of every input
+  bool along;                  // of a weight: the other's values do not depend on it
   bool state;                  // of an optimiser
   bool scales;                 // of an optimiser: scales of its 8-bit states
   const char *why;             // whole: the reason
@@ -31,7 +31,7 @@ typedef struct tsr_companion {
 tsr_companion tsr_companion_find(const tsr_tree *tree, int64_t index);
 
 enum { TSR_COMPANION_NAME = 1024 };  // longer names have no companions
-// As optimiser state (companion_states.c), and as part of a weight (companion_parts.c).
+// As optimiser state (companion_states.c), and by the end of a name (companion_weights.c).
 tsr_companion tsr_companion_find_state(const tsr_tree *tree, int64_t index);
 tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index);
 // Whether it is a one-element tensor of a layer, such as input_scale; and the layer's weight, -1 =

@@ -184,9 +184,9 @@ static tsr_status check_group(const match_job *work, const tsr_plan_builder *bui
   const tsr_dtype dtype = tsr_tree_at(work->tree, row)->dtype;
   const bool packed = work->options.companions && tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT;
   if (!packed && !tsr_together_may_break(work->groups, builder, row, rule)) return NULL;
-  const group_role part = find_group_role(work, row);
-  if (part == FOLLOWER) return NULL;
-  return tsr_together_check_row(work->groups, builder, row, rule, part == KEPT_WHOLE);
+  const group_role role = find_group_role(work, row);
+  if (role == FOLLOWER) return NULL;
+  return tsr_together_check_row(work->groups, builder, row, rule, role == KEPT_WHOLE);
 }
 
 static tsr_status cut_together(const match_job *work, tsr_plan_builder *builder) {

@@ -38,9 +38,9 @@ static void classify(const tsr_tree *tree, int64_t index, tsr_quantised *items) 
   int64_t weight = -1;
   const tsr_companion c = tsr_companion_find(tree, index);
   const bool number = tsr_companion_is_number(tree, index, &weight);
-  if (c.scales || (number && c.kind != TSR_COMPANION_PART))
+  if (c.scales || (number && c.kind != TSR_COMPANION_OF_WEIGHT))
     set_scale(items, index, number ? weight : c.of);
-  else if (c.kind == TSR_COMPANION_PART && !c.along && may_be_codes(tsr_tree_at(tree, c.of)))
+  else if (c.kind == TSR_COMPANION_OF_WEIGHT && !c.along && may_be_codes(tsr_tree_at(tree, c.of)))
     pair(items, c.of, index);
   else if (c.kind == TSR_COMPANION_WHOLE && !c.state && c.of >= 0)
     classify_form(tree, index, c.of, items);

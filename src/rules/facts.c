@@ -342,7 +342,7 @@ static void derive_facts(tsr_facts *facts) {
 
 tsr_status tsr_facts_from_config(const tsr_json *config, tsr_facts *out_facts) {
   const char *key = NULL;
-  const tsr_json *inner = tsr_config_text_part(config, &key);
+  const tsr_json *inner = tsr_config_nested(config, &key);
   if (inner) config = inner;
   if (!config || tsr_json_kind_of(config) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "a model's config must be an object");

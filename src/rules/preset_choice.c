@@ -14,18 +14,18 @@
 typedef struct found_type {
   const char *text;
   size_t length;
-  const char *key, *part;  // "model_type"; the nested config it is in, NULL = the outer one
-  bool is_class;           // "LlamaForCausalLM"
+  const char *key, *nested;  // "model_type"; the nested config it is in, NULL = the outer one
+  bool is_class;             // "LlamaForCausalLM"
 } found_type;
 
-static const char *const part_keys[] = {"text_config", "llm_config", "language_config"};
+static const char *const nested_keys[] = {"text_config", "llm_config", "language_config"};
 
-const tsr_json *tsr_config_text_part(const tsr_json *config, const char **out_key) {
-  for (size_t i = 0; i < sizeof part_keys / sizeof *part_keys; i++) {
-    const tsr_json *part = tsr_json_find(config, part_keys[i]);
-    if (!part || tsr_json_kind_of(part) != TSR_JSON_OBJECT) continue;
-    *out_key = part_keys[i];
-    return part;
+const tsr_json *tsr_config_nested(const tsr_json *config, const char **out_key) {
+  for (size_t i = 0; i < sizeof nested_keys / sizeof *nested_keys; i++) {
+    const tsr_json *nested = tsr_json_find(config, nested_keys[i]);
+    if (!nested || tsr_json_kind_of(nested) != TSR_JSON_OBJECT) continue;
+    *out_key = nested_keys[i];
+    return nested;
   }
   return NULL;
 }
@@ -36,12 +36,12 @@ static bool read_string(const tsr_json *value, found_type *out) {
   return out->length > 0;
 }
 
-static bool find_type(const tsr_json *config, const char *part, found_type *out) {
-  *out = (found_type){.key = "model_type", .part = part};
+static bool find_type(const tsr_json *config, const char *nested, found_type *out) {
+  *out = (found_type){.key = "model_type", .nested = nested};
   if (read_string(tsr_json_find(config, "model_type"), out)) return true;
   const tsr_json *classes = tsr_json_find(config, "architectures");
   if (!classes || tsr_json_kind_of(classes) != TSR_JSON_ARRAY) return false;
-  *out = (found_type){.key = "architectures", .part = part, .is_class = true};
+  *out = (found_type){.key = "architectures", .nested = nested, .is_class = true};
   return read_string(tsr_json_at(classes, 0), out);
 }
 
@@ -82,22 +82,23 @@ static const char *family_for(const found_type *found) {
 static void print_found(const found_type *found, tsr_text *out) {
   enum { MOST = 64 };
   const bool is_long = found->length > MOST;
-  tsr_text_addf(out, "%s%s%s \"%.*s%s\"", found->part ? found->part : "", found->part ? "." : "",
-                found->key, is_long ? MOST : (int)found->length, found->text, is_long ? "..." : "");
+  tsr_text_addf(out, "%s%s%s \"%.*s%s\"", found->nested ? found->nested : "",
+                found->nested ? "." : "", found->key, is_long ? MOST : (int)found->length,
+                found->text, is_long ? "..." : "");
 }
 
 tsr_status tsr_preset_from_config(const tsr_json *config, const char **out_family,
                                   tsr_text *out_reason) {
-  found_type whole, part;
+  found_type whole, nested;
   const char *key = NULL, *family = NULL;
   if (!config || tsr_json_kind_of(config) != TSR_JSON_OBJECT)
     return tsr_fail(JSON_KIND, "a model's config must be an object");
   const found_type *found = find_type(config, NULL, &whole) ? &whole : NULL;
   if (found) family = family_for(found);
-  const tsr_json *inner = tsr_config_text_part(config, &key);
-  if (!family && inner && find_type(inner, key, &part)) {
-    family = family_for(&part);
-    if (family || !found) found = &part;
+  const tsr_json *inner = tsr_config_nested(config, &key);
+  if (!family && inner && find_type(inner, key, &nested)) {
+    family = family_for(&nested);
+    if (family || !found) found = &nested;
   }
   if (out_reason && found) print_found(found, out_reason);
   if (out_reason) TSR_TRY(tsr_text_check(out_reason));

@@ -79,7 +79,7 @@ TSR_MUST_USE tsr_status tsr_facts_evaluate(const char *text, const tsr_rules_opt
 TSR_MUST_USE tsr_status tsr_facts_check(const char *text);
 
 // The nested config of the language model in a multimodal model; NULL = none.
-const tsr_json *tsr_config_text_part(const tsr_json *config, const char **out_key);
+const tsr_json *tsr_config_nested(const tsr_json *config, const char **out_key);
 
 // Checks and copies options, also shorter structs of older callers; NULL = none.
 TSR_MUST_USE tsr_status tsr_rules_options_copy(const tsr_rules_options *options,

@@ -57,7 +57,7 @@ static bool word_is(topology_word s, const char *word) {
   return strlen(word) == (size_t)s.length && !strncmp(s.start, word, (size_t)s.length);
 }
 
-// The part up to `separator`, which is skipped; `*rest` starts at NULL once nothing is left.
+// The text up to `separator`, which is skipped; `*rest` starts at NULL once nothing is left.
 static topology_word cut_at(topology_word *rest, char separator) {
   const char *end = memchr(rest->start, separator, (size_t)rest->length);
   const topology_word head = {rest->start, end ? (int)(end - rest->start) : rest->length};
@@ -90,11 +90,11 @@ static tsr_status read_sizes(topology_word text, const char *what, int64_t least
   topology_word rest = text;
   int count = 0;
   while (rest.start) {
-    const topology_word part = cut_at(&rest, 'x');
+    const topology_word word = cut_at(&rest, 'x');
     int64_t size = 0;
-    if (!read_number(part, MOST_DEVICES, &size) || size < least)
+    if (!read_number(word, MOST_DEVICES, &size) || size < least)
       return tsr_fail(SYNTAX, "%s: \"%.*s\" in \"%.*s\" is not a number from %lld to %d", what,
-                      WORD(part), WORD(text), (long long)least, MOST_DEVICES);
+                      WORD(word), WORD(text), (long long)least, MOST_DEVICES);
     if (count == most_count)
       return tsr_fail(SYNTAX, "%s: \"%.*s\" has more than %d numbers", what, WORD(text),
                       most_count);

@@ -125,7 +125,7 @@ void tsr_source_hashes_destroy(tsr_source_hashes *hashes) {
 static tsr_status say_damaged(const tsr_source_hashes *h, int64_t tensor, tsr_hash128 found) {
   const tsr_store *store = h->source->store;
   const int64_t shards = tsr_layout_shard_count(store->tensors[tensor].layout);
-  const tsr_shard_place *part = tsr_store_place_to_read(store, tensor, 0, -1);
+  const tsr_shard_place *place = tsr_store_place_to_read(store, tensor, 0, -1);
   tsr_text hashes = TSR_TEXT_EMPTY;
   tsr_text_add(&hashes, "the hash ");
   tsr_hash128_print(found, &hashes);
@@ -135,7 +135,7 @@ static tsr_status say_damaged(const tsr_source_hashes *h, int64_t tensor, tsr_ha
   if (!status)
     status =
         tsr_fail(SOURCE_DAMAGED, "what %s%s of it has %s: the source is damaged, or was changed",
-                 part->file < 0 ? h->source->path : store->paths[part->file],
+                 place->file < 0 ? h->source->path : store->paths[place->file],
                  shards > 1 ? " and other files hold" : " holds", tsr_text_string(&hashes));
   tsr_text_deinit(&hashes);
   return status;

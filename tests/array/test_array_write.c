@@ -130,7 +130,7 @@ static void borrowed_memory_is_not_written(void **state) {
   tsr_comm_release(comm);
 }
 
-// Writing part by part gives every device memory of its own, which writing all takes back.
+// Writing shard by shard gives every device memory of its own, which writing all takes back.
 static void replicas_that_went_apart_come_together(void **state) {
   (void)state;
   tsr_comm *comm = test_comm(8, 2);

@@ -44,7 +44,7 @@ static int64_t locate(const tsr_mpi_job *job, const tsr_mpi_cell *cell, int64_t 
   }
   const int64_t inner = job->job->inner, row = at / inner, column = at % inner;
   *out_count = end - at < inner - column ? end - at : inner - column;
-  return (row * job->reducer.members + cell->part) * inner + column;
+  return (row * job->reducer.members + cell->slice) * inner + column;
 }
 
 // Members [first, last) of this rank as terms that read from element `from` on.
@@ -186,7 +186,7 @@ static tsr_status reduce_task(void *context, int64_t index, int worker) {
   bounds(s, index, &begin, &end);
   TSR_TRY(terms_init(&t, job->reducer.members));
   void *out =
-      output_of(job, s->cell->group, scatter ? s->cell->part : first_member(s->cell->group));
+      output_of(job, s->cell->group, scatter ? s->cell->slice : first_member(s->cell->group));
   for (int64_t at = begin, run = 0; at < end; at += run) {
     const int64_t from = locate(job, s->cell, at, end, &run);
     const int64_t count = gather_terms(s, from, at - s->cell->begin, t.list);

@@ -19,7 +19,7 @@ typedef struct tsr_mpi_job {
 
 typedef struct tsr_mpi_cell {
   const tsr_mpi_group *group;
-  int64_t part;        // of a scattered result: the member who gets it
+  int64_t slice;       // of a scattered result: the member that gets it
   int64_t begin, end;  // elements of the result
 } tsr_mpi_cell;
 

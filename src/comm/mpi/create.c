@@ -11,7 +11,7 @@
 #include "tessera/engine/transport.h"
 #include "tessera/mpi.h"
 
-// What ranks exchange first. `cause` is not zero if a rank cannot take part.
+// What ranks exchange first. `cause` is not zero if a rank cannot join.
 typedef struct rank_info {
   char version[16];
   int64_t local_count, wanted_count;  // wanted of all ranks together; 0 = unspecified

@@ -23,7 +23,7 @@ typedef struct tsr_mpi_report {
   char why[TSR_MPI_REPORT_TEXT];
 } tsr_mpi_report;
 
-// Memory kept for the next call, since new pages are the most expensive part of a message.
+// Memory kept for the next call, since touching new pages costs more than the rest of a message.
 typedef struct tsr_mpi_buffer {
   unsigned char *bytes;
   size_t capacity;

@@ -41,7 +41,7 @@ typedef struct cell_slot {
 
 // The position of the walk over the cells.
 typedef struct cell_walk {
-  int64_t index, chunk, group, part;
+  int64_t index, chunk, group, slice;
   bool done;
 } cell_walk;
 
@@ -66,7 +66,7 @@ static bool is_short(const reduction *r, const tsr_mpi_group *group) {
          r->job.job->inner <= (int64_t)SHORT_BYTES * 8 / r->job.bits / values;
 }
 
-static int64_t part_count(const reduction *r, const tsr_mpi_group *group) {
+static int64_t slice_count(const reduction *r, const tsr_mpi_group *group) {
   if (r->job.job->scatter) return r->job.reducer.members;
   return is_short(r, group) ? 1 : group->party_count;
 }
@@ -87,9 +87,9 @@ static int64_t cell_of(const reduction *r, const tsr_mpi_group *group) {
   return elements < 64 ? 64 : elements;
 }
 
-static int owner_of(const reduction *r, const tsr_mpi_group *group, int64_t part) {
-  if (!r->job.job->scatter) return is_short(r, group) ? -1 : (int)part;
-  const int rank = tsr_comm_rank_of(r->job.comm, group->members[part]);
+static int owner_of(const reduction *r, const tsr_mpi_group *group, int64_t slice) {
+  if (!r->job.job->scatter) return is_short(r, group) ? -1 : (int)slice;
+  const int rank = tsr_comm_rank_of(r->job.comm, group->members[slice]);
   int party = 0;
   while (group->parties[party].rank != rank) party++;
   return party;
@@ -101,11 +101,11 @@ static bool cell_at(const reduction *r, tsr_mpi_cell *out_cell) {
   const tsr_mpi_group *group = &r->groups[w->group];
   if (group->mine < 0) return false;
   const int64_t all = r->job.job->outer * r->job.job->inner;
-  const int64_t slice = slice_of(r, group), cell = cell_of(r, group);
-  const int64_t start = r->job.job->scatter ? 0 : tsr_least(w->part * slice, all);
-  const int64_t end = r->job.job->scatter ? all : tsr_least(start + slice, all);
+  const int64_t size = slice_of(r, group), cell = cell_of(r, group);
+  const int64_t start = r->job.job->scatter ? 0 : tsr_least(w->slice * size, all);
+  const int64_t end = r->job.job->scatter ? all : tsr_least(start + size, all);
   *out_cell = (tsr_mpi_cell){.group = group,
-                             .part = w->part,
+                             .slice = w->slice,
                              .begin = tsr_least(start + w->chunk * cell, end),
                              .end = tsr_least(start + (w->chunk + 1) * cell, end)};
   return out_cell->begin < out_cell->end;
@@ -120,8 +120,8 @@ static bool chunk_exists(const reduction *r, int64_t chunk) {
 static void step_on(reduction *r) {
   cell_walk *w = &r->walk;
   w->index++;
-  if (++w->part < part_count(r, &r->groups[w->group])) return;
-  w->part = 0;
+  if (++w->slice < slice_count(r, &r->groups[w->group])) return;
+  w->slice = 0;
   if (++w->group < r->job.job->groups->count) return;
   w->group = 0;
   w->done = !chunk_exists(r, ++w->chunk);
@@ -219,7 +219,7 @@ static tsr_status fill_slots(reduction *r) {
     cell_slot *s = &r->slots[at];
     while (s->stage == FREE && !r->walk.done) {
       if (cell_at(r, &s->cell)) {
-        s->owner = owner_of(r, s->cell.group, r->walk.part);
+        s->owner = owner_of(r, s->cell.group, r->walk.slice);
         // Cells of one call have distinct tags, also from the calls before and after.
         s->tag = (int)(r->mpi->step % 8 * 2 * TAG_CELLS + r->walk.index % TAG_CELLS * 2);
         TSR_TRY(take_up(r, at));

@@ -15,8 +15,8 @@ static const struct {
 static const struct {
   const char *end, *axes, *base;
   bool along;
-} parts[] = {
-#define PART(end, axes, base) {end, axes, base, false},
+} ends[] = {
+#define NEEDED(end, axes, base) {end, axes, base, false},
 #define ALONG(end, axes, base) {end, axes, base, true},
 #include "plan/companions.def"
 };
@@ -96,12 +96,12 @@ bool tsr_companion_is_number(const tsr_tree *tree, int64_t index, int64_t *out_w
   return stem > 0;
 }
 
-// The letters of a part's dimensions; transposed where only then it has all outputs.
+// The letters of a companion's dimensions; transposed where only then it has all outputs.
 static const char *orient_axes(const tsr_tree *tree, int64_t index, int64_t of, const char *axes) {
-  const tsr_tensor *part = tsr_tree_at(tree, index), *weight = tsr_tree_at(tree, of);
+  const tsr_tensor *companion = tsr_tree_at(tree, index), *weight = tsr_tree_at(tree, of);
   if (*axes != '?') return axes;
-  const bool round = part->rank == 2 && weight->rank == 2 && part->dims[0] != weight->dims[0] &&
-                     part->dims[1] == weight->dims[0];
+  const bool round = companion->rank == 2 && weight->rank == 2 &&
+                     companion->dims[0] != weight->dims[0] && companion->dims[1] == weight->dims[0];
   return round ? "io" : axes + 1;
 }
 
@@ -109,18 +109,18 @@ tsr_companion tsr_companion_find_part(const tsr_tree *tree, int64_t index) {
   const char *path = tsr_tree_at(tree, index)->path;
   const tsr_companion fixed = find_whole(tree, index);
   if (fixed.kind) return fixed;
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const size_t stem = tsr_companion_stem(path, parts[i].end);
-    const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, parts[i].base) : -1;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    const size_t stem = tsr_companion_stem(path, ends[i].end);
+    const int64_t of = stem ? tsr_companion_find_beside(tree, path, stem, ends[i].base) : -1;
     if (of < 0) continue;
     const bool indexed = tsr_companion_find_beside(tree, path, stem, ".g_idx") >= 0 ||
                          tsr_companion_find_beside(tree, path, stem, ".weight_g_idx") >= 0;
-    return (tsr_companion){.kind = TSR_COMPANION_PART,
+    return (tsr_companion){.kind = TSR_COMPANION_OF_WEIGHT,
                            .of = of,
-                           .axes = orient_axes(tree, index, of, parts[i].axes),
-                           .of_axes = axes_of(parts[i].base),
+                           .axes = orient_axes(tree, index, of, ends[i].axes),
+                           .of_axes = axes_of(ends[i].base),
                            .indexed = indexed,
-                           .along = parts[i].along};
+                           .along = ends[i].along};
   }
   return find_number(tree, index);
 }
