@@ -1,7 +1,7 @@
-// A released buffer goes into one of the pool's bins, four per power of two, by the size
-// of its block. A request looks through the few newest of its own bin and the next: a block at most
-// half as large again is worth more with its pages than a fresh one that fits exactly. All idle
-// buffers also stand in one line by age, from whose end they are given back to where they are from.
+// A released block goes into one of the pool's bins, four per power of two of its size. A request
+// tries the few newest blocks of its own bin and the next: a block that is up to half as large
+// again but has its pages is better than a fresh one of the exact size. All idle blocks are also in
+// one list by age; the oldest are freed first.
 #include "tessera/buffer.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// The log is the one thing of the library that a whole process has in common. Its mutex is held
-// while a line is written, so that lines do not mix and a function that was replaced is not running
-// any more; it is recursive, as that function may use the library.
+// The log is the only state of the library that a whole process shares. Its mutex is held while a
+// line is written, so that lines do not mix and a replaced receiver is no longer running. It is
+// recursive, because a receiver may use the library.
 #include "base/log.h"
 
 #include <pthread.h>

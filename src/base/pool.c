@@ -1,7 +1,7 @@
 // One word, `state`, says whether a run is open, which one it is, and how many helpers are in it. A
 // helper joins by adding one while the run is open; the caller closes the run when no task is left
-// and then waits for those inside. So a run never waits for sleeping helpers, and a helper
-// that wakes too late finds the door shut and goes back to sleep.
+// and then waits for those inside. So a run never waits for sleeping helpers, and a helper that
+// wakes too late finds the run closed and goes back to sleep.
 //
 // Tasks are claimed one by one in rising order. Hence, when one fails, all lower ones were claimed
 // before it and will be finished: the lowest failure is the same on every run.

@@ -1,6 +1,6 @@
-// Distance is the number of single edits: a letter added, dropped, changed, or swapped with its
-// neighbour ("modle" is one swap from "model"). Letter case costs nothing, wrong
-// case being the likeliest slip of all.
+// The distance is the number of single edits: a letter added, dropped, changed, or swapped with its
+// neighbour ("modle" is one swap from "model"). Letter case costs nothing, as it is the most likely
+// mistake.
 #include "base/suggest.h"
 
 #include <ctype.h>

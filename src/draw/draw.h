@@ -13,8 +13,7 @@
 #include "tessera/text.h"
 #include "tessera/topology.h"
 
-// ---- boxes for a terminal: a grid of cells, with lines between neighbours of different groups
-// ----
+// ---- boxes for a terminal: cells, with lines between neighbours of different groups ----
 
 enum { TSR_BOX_NO_GROUP = -1 };  // no cell; everything outside the grid
 

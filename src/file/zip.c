@@ -1,7 +1,7 @@
 // The directory of a zip archive is at its end and locates the members:
 //
 //   local header, bytes of a member   (once for each)
-//   [record]                          what we note of the whole
+//   [record]                          our own, about the whole archive
 //   directory entry                   (once for each)
 //   [zip64 end record, its locator]   where a number does not fit 16 or 32 bits
 //   end record, comment

@@ -1,6 +1,6 @@
 // A slice is read as boxes. Dimensions with a step, and those before them, are walked index by
-// index; the others make a box, which is one piece of the result. Short steps of the last dimension
-// are read over, and the elements picked from what was read.
+// index; the others make a box, which is one piece of the result. If the last dimension has a short
+// step, its gaps are read too and the elements are picked from the buffer.
 #include <stdlib.h>
 
 #include "base/room.h"

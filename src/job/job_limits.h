@@ -41,8 +41,8 @@ typedef struct tsr_budget {
 // does_not_fit when not even one fits, and says how much memory that would take.
 TSR_MUST_USE tsr_status tsr_budget_init(tsr_budget *budget, const tsr_job_limits *limits,
                                         int64_t tables, int64_t least);
-// Fails with does_not_fit where tables that are not made yet would exceed the memory by themselves,
-// and more than a little: a job that will be refused should not take the memory first.
+// Fails with does_not_fit if tables that are not made yet would clearly exceed the memory limit by
+// themselves, so that a job that cannot run does not allocate them first.
 TSR_MUST_USE tsr_status tsr_budget_check(const tsr_job_limits *limits, int64_t tables);
 
 // The workers of a job that reads tensors, and its progress.

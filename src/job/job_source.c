@@ -1,7 +1,9 @@
-// A job asks its source only for views and for what this description says of them, so that a
-// transform and a save are one piece of code. Here is the description of a checkpoint.
+// A job knows its source only by this description: its views, and facts about them. So one job
+// serves transforms of checkpoints and saves of arrays. This file describes a checkpoint;
+// load/save.c describes arrays.
 //
-// A stamp is size and time of a file by stat(). Sizes are compared first: the message says more.
+// A stamp is the size and time of a file by stat(). Sizes are compared first, because their message
+// is more precise.
 #include "job/job_source.h"
 
 #include <errno.h>

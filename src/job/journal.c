@@ -1,5 +1,5 @@
-// Lines are collected in memory and written by a flush, after the files they speak of. Reading
-// stops at the first line whose checksum is wrong.
+// Lines are collected in memory. A flush writes them, after the files whose blocks they list are
+// synced. Reading stops at the first line whose checksum is wrong.
 #include "job/journal.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-// Files are judged by name. A single file whose name says nothing is opened: it may be a checkpoint
-// all the same.
+// Files are recognised by name. A single file with an unknown name is opened, since it may still be
+// a checkpoint.
 #include "job/replaceable.h"
 
 #include <dirent.h>

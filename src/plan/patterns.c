@@ -1,4 +1,5 @@
-// Patterns are those of rules, and searched for in the same way; the first that is found decides.
+// Patterns are regular expressions, searched for in names as those of rules. The first that matches
+// a name decides.
 #include "plan/patterns.h"
 
 #include <stdlib.h>

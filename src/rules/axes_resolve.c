@@ -2,7 +2,7 @@
 //
 // A name means a rule: a token its field, a registered name its registration. In a generation mode
 // the rule may have a twin. Rules are followed, through fields and other names, until only mesh
-// axes are left. The result is one flat list without nothings.
+// axes are left. The result is one flat list without empty entries.
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,9 +1,9 @@
 // Rules as lines of text: `pattern -> spec`, comments, includes.
 //
-// Where a line is parted: a comment begins at the line's start, or after blanks once an arrow was
-// seen; of the arrows before it, the last one counts that does not stand inside the quotes of a
-// spec. So a pattern may hold " -> " and '#' as long as no blank precedes the '#'. For the patterns
-// beyond that, and for exactness of printing, a pattern may be a JSON string in double quotes.
+// A comment begins at the start of a line, or after a blank once an arrow was seen. The last arrow
+// before it that is not inside the quotes of a spec separates pattern and spec. So a pattern may
+// contain " -> ", and also '#' if no blank precedes it. Any other pattern is written as a JSON
+// string in double quotes, which is also how such patterns are printed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

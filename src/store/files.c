@@ -1,5 +1,5 @@
-// Open files out of use form a list, the longest idle first. When the limit is reached, the
-// first of the list is closed to open another.
+// Open idle files form a list, the longest idle first. At the limit of open files, the first of the
+// list is closed to open another.
 #include "store/files.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Compares what a job reads with the hashes that its source carries, without a second pass.
+// Compares what a job reads with the hashes stored in its source, without a second pass.
 //
 // The hash of a tensor is made of the hashes of its blocks. Blocks are hashed as they are read, in
 // any order and by any thread. The read of the last block completes the hash, and fails if it
