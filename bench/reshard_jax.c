@@ -38,10 +38,10 @@ static tsr_status make_layout(const char *text, tsr_layout **out_layout) {
 }
 
 // Row r of the matrix is r, r + 1, r + 2, ...
-static tsr_status fill(void *context, const tsr_local_shard *part, void *data) {
+static tsr_status fill(void *context, const tsr_local_shard *shard, void *data) {
   float *values = data;
   (void)context;
-  for (int64_t r = part->ranges[0].lo; r < part->ranges[0].hi; r++)
+  for (int64_t r = shard->ranges[0].lo; r < shard->ranges[0].hi; r++)
     for (int64_t c = 0; c < N; c++) *values++ = (float)(r + c);
   return NULL;
 }

@@ -11,14 +11,15 @@ static tsr_status show(const tsr_array *array) {
   tsr_array_print(array, &line);
   printf("%s\n", tsr_text_string(&line));
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
-    tsr_local_shard part = TSR_LOCAL_SHARD;
-    TSR_TRY(tsr_array_local_at(array, i, &part));
+    tsr_local_shard shard = TSR_LOCAL_SHARD;
+    TSR_TRY(tsr_array_local_at(array, i, &shard));
     printf("  device %" PRId64 ", replica %" PRId64 ", rows %" PRId64 " to %" PRId64
            ", columns %" PRId64 " to %" PRId64 ":",
-           part.device, part.replica, part.ranges[0].lo, part.ranges[0].hi, part.ranges[1].lo,
-           part.ranges[1].hi);
-    const float *values = part.data;
-    for (int64_t k = 0; k < part.shape.dims[0] * part.shape.dims[1]; k++) printf(" %g", values[k]);
+           shard.device, shard.replica, shard.ranges[0].lo, shard.ranges[0].hi, shard.ranges[1].lo,
+           shard.ranges[1].hi);
+    const float *values = shard.data;
+    for (int64_t k = 0; k < shard.shape.dims[0] * shard.shape.dims[1]; k++)
+      printf(" %g", values[k]);
     printf("\n");
   }
   return NULL;

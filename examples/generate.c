@@ -1,5 +1,5 @@
 // An array that no host tensor stands behind: each distinct shard is computed once, where it lies.
-// It goes to a NumPy file, and comes back in another layout, every device reading its own part.
+// It goes to a NumPy file, and comes back in another layout, every device reading its own shard.
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/checkpoint.h>
@@ -7,11 +7,11 @@
 #include <tessera/tessera.h>
 
 // Element (row, column) is its place in the whole matrix.
-static tsr_status number(void *context, const tsr_local_shard *part, void *data) {
+static tsr_status number(void *context, const tsr_local_shard *shard, void *data) {
   const int64_t columns = *(const int64_t *)context;
   float *values = data;
-  for (int64_t r = part->ranges[0].lo; r < part->ranges[0].hi; r++)
-    for (int64_t c = part->ranges[1].lo; c < part->ranges[1].hi; c++)
+  for (int64_t r = shard->ranges[0].lo; r < shard->ranges[0].hi; r++)
+    for (int64_t c = shard->ranges[1].lo; c < shard->ranges[1].hi; c++)
       *values++ = (float)(r * columns + c);
   return NULL;
 }

@@ -52,13 +52,13 @@ static tsr_status make_model(const char *folder) {
 
 // Of every element here whether it is its place in the tensor.
 static tsr_status check(const tsr_leaf *leaf) {
-  tsr_local_shard part = TSR_LOCAL_SHARD;
-  TSR_TRY(tsr_array_local_at(leaf->array, 0, &part));
-  const float *data = part.data;
-  const int64_t rows = part.shape.rank == 2 ? part.shape.dims[0] : 1;
-  const int64_t columns = part.shape.dims[part.shape.rank - 1];
-  const int64_t row = part.shape.rank == 2 ? part.ranges[0].lo : 0;
-  const int64_t column = part.ranges[part.shape.rank - 1].lo;
+  tsr_local_shard shard = TSR_LOCAL_SHARD;
+  TSR_TRY(tsr_array_local_at(leaf->array, 0, &shard));
+  const float *data = shard.data;
+  const int64_t rows = shard.shape.rank == 2 ? shard.shape.dims[0] : 1;
+  const int64_t columns = shard.shape.dims[shard.shape.rank - 1];
+  const int64_t row = shard.shape.rank == 2 ? shard.ranges[0].lo : 0;
+  const int64_t column = shard.ranges[shard.shape.rank - 1].lo;
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < columns; j++)
       if (data[i * columns + j] != (float)((row + i) * COLUMNS + column + j))

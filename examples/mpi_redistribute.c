@@ -31,11 +31,11 @@ typedef struct report {
 } report;
 
 static tsr_status print_all(tsr_comm *comm, const tsr_array *rows) {
-  tsr_local_shard part = TSR_LOCAL_SHARD;
-  TSR_TRY(tsr_array_local_at(rows, 0, &part));
-  const double *data = part.data;
-  const int64_t count = part.shape.dims[0] * part.shape.dims[1];
-  const report mine = {part.ranges[0].lo, part.ranges[0].hi, count ? data[0] : 0,
+  tsr_local_shard shard = TSR_LOCAL_SHARD;
+  TSR_TRY(tsr_array_local_at(rows, 0, &shard));
+  const double *data = shard.data;
+  const int64_t count = shard.shape.dims[0] * shard.shape.dims[1];
+  const report mine = {shard.ranges[0].lo, shard.ranges[0].hi, count ? data[0] : 0,
                        count ? data[count - 1] : 0};
   report all[4];
   TSR_TRY(tsr_comm_share(comm, &mine, sizeof mine, all));

@@ -5,10 +5,10 @@
 static void show(const tsr::array &array) {
   std::cout << array.print() << "\n";
   for (std::int64_t i = 0; i < array.local_count(); i++) {
-    const auto part = array.part(i);
-    std::cout << "  device " << part.device << ", replica " << part.replica << ", rows "
-              << part.ranges[0].lo << " to " << part.ranges[0].hi << ", columns "
-              << part.ranges[1].lo << " to " << part.ranges[1].hi << ":";
+    const auto shard = array.local(i);
+    std::cout << "  device " << shard.device << ", replica " << shard.replica << ", rows "
+              << shard.ranges[0].lo << " to " << shard.ranges[0].hi << ", columns "
+              << shard.ranges[1].lo << " to " << shard.ranges[1].hi << ":";
     for (const float value : array.data<float>(i)) std::cout << " " << value;
     std::cout << "\n";
   }

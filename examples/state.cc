@@ -8,8 +8,8 @@
 static void save(const std::string &path, const std::vector<std::int64_t> &step) {
   const tsr::comm comm(4);
   const tsr::layout layout(tsr::mesh("dp=2,tp=2"), "dp, tp", {8, 16});
-  const auto fill = [](const tsr_local_shard &part, tsr::span<float> elements) {
-    for (float &element : elements) element = static_cast<float>(part.device);
+  const auto fill = [](const tsr_local_shard &shard, tsr::span<float> elements) {
+    for (float &element : elements) element = static_cast<float>(shard.device);
   };
   const auto w = tsr::array::generate<float>(comm, layout, fill);
   const auto m = tsr::array::zeros(comm, layout, TSR_F32);

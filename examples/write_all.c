@@ -1,15 +1,15 @@
-// All shards of an array written at once: eight devices hold the same vector in one buffer, and do
-// so still after it was scaled; written part by part, each has a copy of its own.
+// All shards of an array written at once: eight devices share one buffer with the same vector, also
+// after it was scaled. Written one by one, each gets its own copy.
 #include <inttypes.h>
 #include <stdio.h>
 #include <tessera/engine.h>
 #include <tessera/tessera.h>
 
 // Called once for each distinct shard, which `data` holds.
-static tsr_status scale(void *context, const tsr_local_shard *part, void *data) {
+static tsr_status scale(void *context, const tsr_local_shard *shard, void *data) {
   const float by = *(const float *)context;
   float *values = data;
-  for (int64_t i = 0; i < part->shape.dims[0]; i++) values[i] *= by;
+  for (int64_t i = 0; i < shard->shape.dims[0]; i++) values[i] *= by;
   return NULL;
 }
 
@@ -33,12 +33,12 @@ static tsr_status run(void) {
   show("all at once", array);
   for (int64_t i = 0; i < tsr_array_local_count(array); i++) {
     void *data = NULL;
-    tsr_local_shard part = TSR_LOCAL_SHARD;
-    TSR_TRY(tsr_array_local_at(array, i, &part));
+    tsr_local_shard shard = TSR_LOCAL_SHARD;
+    TSR_TRY(tsr_array_local_at(array, i, &shard));
     TSR_TRY(tsr_array_write(array, i, &data));
-    TSR_TRY(scale(&ten, &part, data));
+    TSR_TRY(scale(&ten, &shard, data));
   }
-  show("part by part", array);
+  show("one by one", array);
   return NULL;
 }
 

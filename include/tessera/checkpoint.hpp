@@ -1,9 +1,10 @@
-// Checkpoints for C++: models on disk opened, read, loaded, saved, rewritten and compared.
+// tessera/checkpoint.h for C++: models on disk opened, read, loaded, saved, transformed and
+// compared.
 //
 //   auto parameters = tsr::load("llama", mesh, "mlp -> _, tp\n.* -> ()\n", comm);
 //   tsr::save(parameters, "step-1000", comm);
 //
-// As tessera.hpp is to tessera.h, this is to tessera/checkpoint.h.
+// The conventions are those of tessera.hpp.
 #ifndef TESSERA_CHECKPOINT_HPP
 #define TESSERA_CHECKPOINT_HPP
 
@@ -22,13 +23,13 @@ using verify_options = options<tsr_verify_options>;
 
 // ---- progress ----
 
-// How far a long job is; false asks it to stop, which then fails with TSR_CAUSE_CANCELLED. Called
-// in the thread that started the job.
+// Receives the progress of a long job. Returning false stops the job, which then fails with
+// TSR_CAUSE_CANCELLED. Called in the thread that started the job.
 using progress = std::function<bool(const tsr_progress_report &)>;
 
 namespace detail {
 
-// A progress function where C options want one. It must stay where it is while they are used.
+// Passes a progress function to C options. It must not move while they are in use.
 struct watcher {
   progress report;
   relay thrown;
@@ -59,8 +60,8 @@ void watch(Options options, progress report, Call &&call) {
 
 // ---- maps ----
 
-// How the tensors of one checkpoint are made of those of another (tessera/checkpoint/map.h): `map`
-// as it is written, `mapping` applied to a model; options of transforms and loads take
+// How the tensors of one checkpoint are made from those of another (tessera/checkpoint/map.h): a
+// `map` as written, and a `mapping`, a map applied to a model. Options of transforms and loads take
 // mapping.get().
 class mapping : public shared<tsr_mapping, tsr_mapping_retain, tsr_mapping_release> {
  public:
@@ -82,24 +83,24 @@ class map : public shared<tsr_map, tsr_map_retain, tsr_map_release> {
 
 // ---- checkpoints ----
 
-// A model on disk, however it is stored, seen as whole tensors (tessera/checkpoint/open.h).
+// A model on disk in any format, seen as whole tensors (tessera/checkpoint/open.h).
 class checkpoint : public shared<tsr_checkpoint, tsr_checkpoint_retain, tsr_checkpoint_release> {
  public:
   using shared::shared;
   explicit checkpoint(const std::string &path, const checkpoint_options &options = {}) {
     check(tsr_checkpoint_open(path.c_str(), &options, out()));
   }
-  // Collective. On every rank, or on none.
+  // Collective. Opens it on every rank, or on none.
   checkpoint(const comm &comm, const std::string &path, const checkpoint_options &options = {}) {
     check(tsr_checkpoint_open_all(comm.get(), path.c_str(), &options, out()));
   }
   tsr_checkpoint_format format() const { return tsr_checkpoint_format_of(get()); }
   tsr::tree tree() const { return share<tsr::tree>(tsr_checkpoint_tree(get())); }
-  // How it is cut; empty if it is not.
+  // How its tensors are cut; empty if they are whole.
   tsr::plan plan() const { return share<tsr::plan>(tsr_checkpoint_plan(get())); }
   std::string warnings() const { return detail::text_of(tsr_checkpoint_warnings(get())); }
 
-  // A tensor, or a box of it: a range for each dimension. std::byte gets the bytes of any type.
+  // A tensor, or a box of it: a range for each dimension. std::byte gets the bytes of any dtype.
   template <class T>
   std::vector<T> read(const std::string &tensor, const std::vector<tsr_range> &box = {}) const {
     const tsr::tree all = tree();
@@ -125,7 +126,7 @@ class checkpoint : public shared<tsr_checkpoint, tsr_checkpoint_retain, tsr_chec
     return values;
   }
 
-  // Collective. The tensors as arrays, laid out as the plan says.
+  // Collective. The tensors as arrays, in the layouts of the plan.
   array_tree load(const tsr::plan &plan, const comm &comm, const load_options &options = {},
                   progress report = {}) const {
     array_tree made;
@@ -136,7 +137,7 @@ class checkpoint : public shared<tsr_checkpoint, tsr_checkpoint_retain, tsr_chec
   }
 };
 
-// Collective. Opens the checkpoint at a path, and loads its tensors as rules as text cut them:
+// Collective. Opens the checkpoint at a path and loads its tensors, sharded by rules as text:
 //   auto parameters = tsr::load("llama", mesh, "mlp -> _, tp\n.* -> ()\n", comm);
 inline array_tree load(const std::string &path, const mesh &mesh, const std::string &rules,
                        const comm &comm, const load_options &options = {}, progress report = {}) {
@@ -157,8 +158,8 @@ inline void save(const array_tree &tree, const std::string &path, const comm &co
   });
 }
 
-// A checkpoint written again: cut another way, in another format, with other types
-// (tessera/checkpoint/transform.h). Making it decides everything and writes nothing.
+// Rewrites a checkpoint with another layout, format or dtype (tessera/checkpoint/transform.h).
+// The constructor decides everything and writes nothing.
 class transform : public owned<tsr_transform, tsr_transform_destroy> {
  public:
   transform() = default;
@@ -171,7 +172,7 @@ class transform : public owned<tsr_transform, tsr_transform_destroy> {
   }
   transform(transform &&) noexcept = default;
   transform &operator=(transform &&) noexcept = default;
-  ~transform() { reset(); }  // before the watcher goes
+  ~transform() { reset(); }  // before the watcher is destroyed
 
   const tsr_transform_certificate &certificate() const {
     return *tsr_transform_certificate_of(get());
@@ -183,8 +184,7 @@ class transform : public owned<tsr_transform, tsr_transform_destroy> {
   std::unique_ptr<detail::watcher> watcher_;
 };
 
-// Whether two checkpoints hold the same tensors, however each is stored
-// (tessera/checkpoint/verify.h).
+// Whether two checkpoints hold the same tensors, in any formats (tessera/checkpoint/verify.h).
 class verification : public owned<tsr_verification, tsr_verification_destroy> {
  public:
   using owned::owned;

@@ -1,11 +1,11 @@
-// For those who write engines, in C++: specs bound to meshes, pieces, buffers, many arrays at once.
+// tessera/engine.h for C++: bound specs, pieces of shards, buffers, many arrays at once.
 //
 //   const tsr::sharding cut(mesh, tsr::spec("data, model"));
 //   const auto padded = cut.layout({6, 16}, TSR_POLICY_PAD);
 //   for (const tsr_piece &piece : tsr::pieces(padded, padded.shard(0))) ...
 //
-// What of tessera/engine.h is worth a class; the rest is called as it is, with get(), tsr::make,
-// tsr::owned and tsr::check of tessera.hpp.
+// Only the most used types have a class. Call the other C functions directly, with get(),
+// tsr::make, tsr::owned and tsr::check of tessera.hpp.
 #ifndef TESSERA_ENGINE_HPP
 #define TESSERA_ENGINE_HPP
 
@@ -14,7 +14,7 @@
 
 namespace tsr {
 
-// A block of memory that several holders share (tessera/engine/buffer.h):
+// A shared block of memory (tessera/engine/buffer.h):
 //   auto block = tsr::make<tsr::buffer>(tsr_buffer_create, tsr_comm_buffers(comm.get()), bytes);
 using buffer = shared<tsr_buffer, tsr_buffer_retain, tsr_buffer_release>;
 
@@ -25,19 +25,19 @@ class sharding : public shared<tsr_sharding, tsr_sharding_retain, tsr_sharding_r
   sharding(const tsr::mesh &mesh, const tsr::spec &spec) {
     check(tsr_sharding_bind(mesh.get(), spec.get(), false, out()));
   }
-  // What a layout was made by; empty unless it is a grid.
+  // The sharding of a layout; empty unless the layout is a grid.
   static sharding of(const tsr::layout &layout) {
     return share<sharding>(tsr_layout_sharding(layout.get()));
   }
   tsr::mesh mesh() const { return share<tsr::mesh>(tsr_sharding_mesh(get())); }
   tsr::spec spec() const { return share<tsr::spec>(tsr_sharding_spec(get())); }
-  // The grid that it makes of a tensor; the policy is for sizes that do not divide.
+  // The layout of a tensor of this shape; the policy is for sizes that do not divide.
   tsr::layout layout(const tsr::shape &shape, tsr_policy policy = TSR_POLICY_ERROR) const {
     return make<tsr::layout>(tsr_layout_create, get(), &shape, policy);
   }
 };
 
-// All that a shard holds, and where it lies in the shard's buffer (tessera/engine/layout.h).
+// The pieces of a shard and their offsets in its buffer (tessera/engine/layout.h).
 inline std::vector<tsr_piece> pieces(const layout &layout, std::int64_t shard) {
   struct iterator {
     tsr_pieces pieces{};
@@ -49,7 +49,7 @@ inline std::vector<tsr_piece> pieces(const layout &layout, std::int64_t shard) {
   return found;
 }
 
-// Collective. Many arrays of one comm at once, each to the layout of its number
+// Collective. Reshards many arrays of one comm at once, array i to layout i
 // (tessera/engine/array.h).
 inline std::vector<array> reshard_all(span<const array> arrays, span<const layout> layouts,
                                       const reshard_options &options = {}) {

@@ -6,20 +6,20 @@
 //   auto columns = rows.reshard("_, y");
 //   std::vector<float> back = columns.gather<float>();
 //
-// - Everything is in namespace tsr; programs link what C programs link. This header is for what
-//   tessera/tessera.h has, tessera/checkpoint.hpp for models on disk, tessera/engine.hpp for those
-//   who write engines.
-// - A class holds one handle of the C library (get()), so that every C function of any tier can be
-//   called beside it. Shared handles are copied by holding the same thing once more; owned ones can
-//   only be moved. An object that was default-constructed or moved from is empty: it may be
-//   assigned, copied, tested and destroyed, nothing else.
-// - What fails throws tsr::error, with the C failure's cause, code and message; when memory is out,
-//   std::bad_alloc may come in its place. Objects are as they were before the call.
-// - Callbacks may throw. The exception does not pass through the C library: the call ends as one
-//   whose callback has failed, and then the exception goes on to the caller.
-// - Options are the C structs, with the size set and all else zero, which is the default.
+// - Everything is in namespace tsr. C++ programs link the same library as C programs. This header
+//   covers tessera/tessera.h, tessera/checkpoint.hpp models on disk, and tessera/engine.hpp the
+//   functions for engines.
+// - A class holds one handle of the C library. get() returns it for any C function. Copying a
+//   shared handle adds a reference; owned handles can only be moved. An object that was
+//   default-constructed or moved from is empty: it may only be assigned, copied, tested and
+//   destroyed.
+// - A failure throws tsr::error with the cause, code and message of the C failure, or
+//   std::bad_alloc if memory ran out. Objects then have the value they had before the call.
+// - Callbacks may throw. The exception is held back while the C library returns, and then rethrown
+//   to the caller.
+// - Options are the C structs, with the size set and everything else zero, the default.
 // - Element types, policies and other enumerations are the C library's: TSR_F32, TSR_POLICY_PAD.
-//   What a function does in detail is said at the C function of its name.
+//   The C function of the same name documents the details.
 #ifndef TESSERA_TESSERA_HPP
 #define TESSERA_TESSERA_HPP
 
@@ -47,7 +47,7 @@ namespace tsr {
 
 // ---- failure ----
 
-// A failure of the C library, which it owns. Copies share it.
+// Owns a failure of the C library. Copies share it.
 class TSR_API error : public std::exception {
  public:
   explicit error(tsr_status failure) : failure_(failure, tsr_status_free) {}
@@ -70,7 +70,7 @@ inline void check(tsr_status status) {
 template <class T>
 using span = std::span<T>;
 #else
-// Elements that lie side by side in someone else's memory: what C++17 needs of C++20's std::span.
+// A view of contiguous elements: the subset of C++20's std::span that this header needs in C++17.
 template <class T>
 class span {
  public:
@@ -96,14 +96,14 @@ class span {
 
 // ---- handles ----
 
-// Holds a handle that has one owner, and ends it with `Destroy`. Also for handles of the C library
-// that have no class here: tsr::owned<tsr_fsck, tsr_fsck_destroy>.
+// Sole owner of a handle, which it destroys with `Destroy`. Also for handles of the C library
+// without a class here: tsr::owned<tsr_fsck, tsr_fsck_destroy>.
 template <class T, auto Destroy>
 class owned {
  public:
   using handle_type = T;
   owned() noexcept = default;
-  explicit owned(T *taken) noexcept : handle_(taken) {}  // the caller's handle, NULL too
+  explicit owned(T *taken) noexcept : handle_(taken) {}  // takes the handle over; NULL is fine
   owned(owned &&other) noexcept : handle_(other.release()) {}
   owned &operator=(owned &&other) noexcept {
     if (this != &other) reset(other.release());
@@ -113,7 +113,7 @@ class owned {
 
   T *get() const noexcept { return handle_; }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
-  // Hands the handle to the caller, and is empty afterwards.
+  // Gives the handle to the caller; the object is empty afterwards.
   T *release() noexcept { return std::exchange(handle_, nullptr); }
   void reset(T *taken = nullptr) noexcept {
     if (T *old = std::exchange(handle_, taken)) Destroy(old);
@@ -128,7 +128,7 @@ class owned {
   T *handle_ = nullptr;
 };
 
-// Holds a handle that may have many holders: a copy retains, the destructor releases.
+// Holds a reference to a shared handle: copying retains it, the destructor releases it.
 template <class T, auto Retain, auto Release>
 class shared : public owned<T, Release> {
  public:
@@ -143,20 +143,20 @@ class shared : public owned<T, Release> {
   shared &operator=(shared &&) noexcept = default;
   ~shared() = default;
 
-  // One more reference to a handle that the C library lends; NULL stays NULL.
+  // Retains a borrowed handle; NULL stays NULL.
   static T *retained(const T *lent) noexcept {
     return lent ? Retain(const_cast<T *>(lent)) : nullptr;
   }
 };
 
-// An object of its own for a handle that the C library lends:
+// An object that retains a handle borrowed from the C library:
 //   auto mesh = tsr::share<tsr::mesh>(tsr_layout_mesh(layout));
 template <class Class>
 Class share(const typename Class::handle_type *lent) {
   return Class(Class::retained(lent));
 }
 
-// The object that a C function makes, which writes its handle where its last argument says:
+// The object that a C function makes; the function writes the handle to its last argument:
 //   auto plan = tsr::make<tsr::plan>(tsr_plan_auto, tree.get(), mesh.get(), &options);
 template <class Class, class Function, class... Arguments>
 Class make(Function function, Arguments... arguments) {
@@ -175,7 +175,7 @@ template <class T>
 struct is_sized<T, std::enable_if_t<std::is_same_v<decltype(T::size), std::size_t>>>
     : std::true_type {};
 
-// A C struct for the library to read or to fill: zero, and its size told where it has one.
+// A C struct of zeros for the library to read or fill, with `size` set if it has that field.
 template <class T>
 T blank() {
   T value{};
@@ -185,7 +185,7 @@ T blank() {
 
 }  // namespace detail
 
-// A C options struct with its size set and all else zero, which means the defaults.
+// A C options struct with its size set and everything else zero, the default.
 //   tsr::reshard_options options;
 //   options.donate = true;
 template <class T>
@@ -208,8 +208,8 @@ using rules_options = options<tsr_rules_options>;
 
 namespace detail {
 
-// Carries what callbacks throw past the C library, which must not be unwound. They may run in
-// several threads; the first exception counts.
+// Holds an exception of a callback until the C call returns, since C frames must not be unwound.
+// Callbacks may run in several threads; the first exception counts.
 class relay {
  public:
   template <class Body>
@@ -223,7 +223,7 @@ class relay {
     }
     return tsr_fail(CANCELLED, "a callback threw an exception");
   }
-  // After the C call: goes on with the exception of a callback, or with the call's own failure.
+  // After the C call: rethrows the exception of a callback, or throws the call's own failure.
   void check(tsr_status status) {
     if (!thrown_) return tsr::check(status);
     tsr_status_free(status);
@@ -237,7 +237,7 @@ class relay {
 
 // ---- texts ----
 
-// What a printer of the C library writes.
+// The text that a printer of the C library writes.
 template <class Print>
 std::string text_of(Print &&print) {
   struct writer {
@@ -249,10 +249,10 @@ std::string text_of(Print &&print) {
   return out.text.data ? std::string(out.text.data, out.text.length) : std::string();
 }
 
-// A text that the C library lends; NULL is "".
+// A copy of a text borrowed from the C library; NULL is "".
 inline std::string text_of(const char *lent) { return lent ? lent : ""; }
 
-// Refuses an index outside 0 to count - 1, for which accessors of the C library give NULL.
+// Throws for an index outside 0 to count - 1; accessors of the C library return NULL for it.
 inline void check_index(const char *what, std::int64_t index, std::int64_t count) {
   if (index >= 0 && index < count) return;
   check(tsr_fail(INDEX_OUT_OF_RANGE, "%s %lld is not in 0 to %lld", what,
@@ -263,8 +263,8 @@ inline void check_index(const char *what, std::int64_t index, std::int64_t count
 
 // ---- element types and shapes ----
 
-// The element type that a C++ type is: element<float>::dtype is TSR_F32. Specialise it for types of
-// your own, as of 16 bits. std::byte stands for the bytes of any type.
+// The dtype of a C++ type: element<float>::dtype is TSR_F32. Specialise it for your own types, such
+// as 16-bit floats. std::byte stands for the bytes of any type.
 template <class T>
 struct element {
   static_assert(std::is_integral_v<T>, "not an element type; specialise tsr::element for it");
@@ -282,7 +282,7 @@ template <> struct element<std::complex<double>> { static constexpr tsr_dtype dt
 template <> struct element<std::byte> { static constexpr tsr_dtype dtype = TSR_DTYPE_NONE; };
 // clang-format on
 
-// Sizes of a tensor's dimensions, outermost first: tsr::shape{8, 16}; tsr::shape{} is a scalar's.
+// Sizes of a tensor's dimensions, outermost first: tsr::shape{8, 16}; tsr::shape{} is a scalar.
 struct shape : tsr_shape {
   shape() : tsr_shape{} {}
   shape(const tsr_shape &other) : tsr_shape(other) {}
@@ -317,15 +317,15 @@ struct shape : tsr_shape {
  private:
   shape(const std::int64_t *sizes, std::size_t count) : tsr_shape{} {
     const std::size_t most = TSR_MAX_RANK;
-    rank = static_cast<int>(count <= most ? count : most + 1);  // which is refused
+    rank = static_cast<int>(count <= most ? count : most + 1);  // which elements() rejects
     if (count <= most) std::copy_n(sizes, count, dims);
-    static_cast<void>(elements());  // negative sizes and those that overflow are refused
+    static_cast<void>(elements());  // throws for negative sizes and overflow
   }
 };
 
 namespace detail {
 
-// Refuses to see elements of type `found` as T; std::byte sees any.
+// Throws unless T is the type of dtype `found`; std::byte is accepted for any.
 template <class T>
 void check_element(tsr_dtype found) {
   constexpr tsr_dtype wanted = element<T>::dtype;
@@ -335,7 +335,7 @@ void check_element(tsr_dtype found) {
                  tsr_dtype_name(wanted, TSR_NAMES_OWN)));
 }
 
-// Refuses memory that is not as large as what it is said to hold.
+// Throws unless the memory has exactly the expected size.
 inline void check_bytes(std::size_t found, std::int64_t wanted) {
   if (found == static_cast<std::size_t>(wanted)) return;
   check(tsr_fail(BAD_ARGUMENT, "the caller's memory has %zu bytes, the tensor %lld", found,
@@ -350,11 +350,11 @@ using element_of =
 
 // ---- topology and mesh ----
 
-// What hardware there is (tessera/topology.h).
+// The hardware: devices and links (tessera/topology.h).
 class topology : public shared<tsr_topology, tsr_topology_retain, tsr_topology_release> {
  public:
   using shared::shared;
-  // A made-up machine: "gpu:4x8:h100", "tpu-v4:4x4x4".
+  // A synthetic machine: "gpu:4x8:h100", "tpu-v4:4x4x4".
   explicit topology(const std::string &text) { check(tsr_topology_parse(text.c_str(), out())); }
   // The machine this process runs on.
   static topology detect() { return make<topology>(tsr_topology_detect); }
@@ -405,8 +405,8 @@ class spec : public shared<tsr_spec, tsr_spec_retain, tsr_spec_release> {
 class layout : public shared<tsr_layout, tsr_layout_retain, tsr_layout_release> {
  public:
   using shared::shared;
-  // layout(mesh, "data, model", {8, 16}); a size that its shards do not divide is refused. For
-  // other policies: tsr::sharding of tessera/engine.hpp.
+  // layout(mesh, "data, model", {8, 16}); throws if the shards do not divide a size. For other
+  // policies: tsr::sharding of tessera/engine.hpp.
   layout(const tsr::mesh &mesh, const std::string &spec, const tsr::shape &shape) {
     check(tsr_layout_from_text(mesh.get(), spec.c_str(), &shape, out()));
   }
@@ -435,7 +435,7 @@ class layout : public shared<tsr_layout, tsr_layout_retain, tsr_layout_release> 
 
 // ---- logical names ----
 
-// What stands for one dimension: a name, tsr::none, tsr::unconstrained, or tsr::group{"a", "b"}.
+// The entry of one dimension: a name, tsr::none, tsr::unconstrained, or tsr::group{"a", "b"}.
 struct none_type {};
 struct unconstrained_type {};
 inline constexpr none_type none{};
@@ -454,8 +454,8 @@ struct logical_entry {
   std::vector<std::string> names;
 };
 
-// The names of a tensor's dimensions (tessera/logical.h): {"batch", tsr::none, "embed"}. They do
-// not change, and copies share them.
+// The names of a tensor's dimensions (tessera/logical.h): {"batch", tsr::none, "embed"}.
+// Immutable; copies share them.
 class logical_names {
  public:
   logical_names() = default;
@@ -471,12 +471,12 @@ class logical_names {
     made.held_ = std::move(parsed);
     return made;
   }
-  // Lives as long as this or a copy of it.
+  // Valid as long as this object or a copy of it.
   const tsr_logical_names *get() const noexcept { return held_ ? &held_->names : &nothing; }
   std::size_t size() const noexcept { return static_cast<std::size_t>(get()->count); }
 
  private:
-  // Names that were parsed own their memory; of others, the entries here are what they borrow.
+  // Parsed names own their memory; others borrow the entries here.
   struct held {
     std::vector<logical_entry> entries;
     std::vector<std::vector<const char *>> texts;
@@ -499,7 +499,7 @@ class logical_names {
   std::shared_ptr<const held> held_;
 };
 
-// Ordered rules from logical names to mesh axes, as linen has them.
+// Ordered rules from logical names to mesh axes (tessera/logical.h).
 class logical_rules : public owned<tsr_logical_rules, tsr_logical_rules_release> {
  public:
   using owned::owned;
@@ -528,20 +528,20 @@ struct tensor {
   std::vector<std::string> logical = {};  // a name per dimension, "" = none; or none at all
 };
 
-// The named tensors of a model, without their bytes (tessera/tree.h).
+// The named tensors of a model, without their data (tessera/tree.h).
 class tree : public shared<tsr_tree, tsr_tree_retain, tsr_tree_release> {
  public:
   using shared::shared;
   tree(std::initializer_list<tensor> tensors) : tree(tensors.begin(), tensors.size()) {}
   explicit tree(const std::vector<tensor> &tensors) : tree(tensors.data(), tensors.size()) {}
-  // A safetensors file, a folder of Hugging Face's form, or a JSON file: headers only.
+  // A safetensors file, a Hugging Face folder, or a JSON file; reads headers only.
   static tree open(const std::string &path) { return make<tree>(tsr_tree_open, path.c_str()); }
   std::int64_t size() const { return tsr_tree_count(get()); }
   const tsr_tensor &operator[](std::int64_t index) const {
     detail::check_index("tensor", index, size());
     return *tsr_tree_at(get(), index);
   }
-  // The number of a tensor; find gives -1 where there is none, index throws.
+  // The index of a tensor by its path: find returns -1 if there is none, index throws.
   std::int64_t find(const std::string &path) const { return tsr_tree_find(get(), path.c_str()); }
   std::int64_t index(const std::string &path) const {
     const std::int64_t found = find(path);
@@ -607,7 +607,7 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
                         const auto_options &options = {}) {
     return make<plan>(tsr_plan_auto, tree.get(), mesh.get(), &options);
   }
-  // The cheapest that fits the memory which the options say.
+  // The cheapest plan that fits the memory limit of the options.
   static plan fit(const tsr::tree &tree, const tsr::mesh &mesh, const fit_options &options) {
     plan made;
     check(tsr_plan_fit(tree.get(), mesh.get(), &options, made.out(), nullptr));
@@ -632,7 +632,7 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
   tsr::tree tree() const { return share<tsr::tree>(tsr_plan_tree(get())); }
   tsr::mesh mesh() const { return share<tsr::mesh>(tsr_plan_mesh(get())); }
   std::int64_t size() const { return tsr_plan_count(get()); }
-  // The spec of a tensor; empty where there is none of this name.
+  // The spec of a tensor by its path; empty if there is none.
   tsr::spec find_spec(const std::string &path) const {
     return share<tsr::spec>(tsr_plan_find_spec(get(), path.c_str()));
   }
@@ -648,7 +648,7 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
   std::int64_t bytes_per_device() const { return tsr_plan_bytes_per_device(get()); }
 
  private:
-  // The number of a tensor; throws where there is none, naming the nearest path.
+  // The index of a tensor by its path; throws if there is none, naming the nearest path.
   std::int64_t index(const std::string &path) const {
     auto row = detail::blank<tsr_plan_row>();
     check(tsr_plan_find(get(), path.c_str(), &row));
@@ -658,8 +658,8 @@ class plan : public shared<tsr_plan, tsr_plan_retain, tsr_plan_release> {
 
 // ---- devices and arrays ----
 
-// Memory for arrays, for several comms or by an allocator of the caller's: comm_options.buffers is
-// its get(), and the comm then keeps it too (tessera/buffer.h).
+// Memory for arrays (tessera/buffer.h): one pool for several comms, or with the caller's allocator.
+// Set comm_options.buffers to its get(); the comm retains it.
 class buffer_pool : public owned<tsr_buffer_pool, tsr_buffer_pool_release> {
  public:
   using owned::owned;
@@ -677,7 +677,7 @@ class comm : public shared<tsr_comm, tsr_comm_retain, tsr_comm_release> {
   explicit comm(std::int64_t device_count, const comm_options &options = {}) {
     check(tsr_comm_create(device_count, &options, out()));
   }
-  // The engine of that name: "threads", "mpi"; 0 devices = one for each rank.
+  // A comm of the engine "threads" or "mpi"; 0 devices = one per rank.
   explicit comm(const std::string &engine, std::int64_t device_count = 0,
                 const comm_options &options = {}) {
     check(tsr_comm_open(engine.c_str(), device_count, &options, out()));
@@ -687,8 +687,7 @@ class comm : public shared<tsr_comm, tsr_comm_retain, tsr_comm_release> {
   int rank_count() const { return tsr_comm_rank_count(get()); }
 };
 
-// A tensor whose pieces lie on devices (tessera/array.h). Copies are the same array, held once
-// more.
+// A tensor sharded over devices (tessera/array.h). Copies refer to the same array.
 class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
  public:
   using shared::shared;
@@ -707,8 +706,8 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     detail::check_bytes(values.size(), layout.shape().bytes(dtype));
     return make<array>(tsr_array_shard, comm.get(), layout.get(), dtype, values.data(), nullptr);
   }
-  // Shards that are contiguous in `values` stay there, others are copied. `keep` owns the memory,
-  // which must not change, and is let go when no array needs it any more.
+  // Uses shards that are contiguous in `values` in place and copies the others. `keep` owns the
+  // memory, which must not change; it is destroyed when no array uses the memory any more.
   template <class T>
   static array borrow(const tsr::comm &comm, const tsr::layout &layout, span<const T> values,
                       std::shared_ptr<const void> keep) {
@@ -729,8 +728,8 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   static array zeros(const tsr::comm &comm, const tsr::layout &layout, tsr_dtype dtype) {
     return make<array>(tsr_array_zeros, comm.get(), layout.get(), dtype);
   }
-  // fill(const tsr_local_shard &part, tsr::span<T> elements) writes each distinct shard here once.
-  // It is called by the workers of the comm, several at a time.
+  // fill(const tsr_local_shard &shard, tsr::span<T> elements) is called once for each distinct
+  // local shard, by several workers of the comm at a time.
   template <class T, class Fill>
   static array generate(const tsr::comm &comm, const tsr::layout &layout, Fill &&fill) {
     call_with_parts<T, Fill> context{fill, {}};
@@ -747,32 +746,32 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     return detail::text_of([&](tsr_text *text) { tsr_array_print(get(), text); });
   }
 
-  // The parts of the devices that are here, in order of device number.
+  // The shards of the local devices, in order of device number.
   std::int64_t local_count() const { return tsr_array_local_count(get()); }
-  tsr_local_shard part(std::int64_t index) const {
+  tsr_local_shard local(std::int64_t index) const {
     auto found = detail::blank<tsr_local_shard>();
     check(tsr_array_local_at(get(), index, &found));
     return found;
   }
-  // The elements of a local part, with its padding; std::byte sees any type.
+  // The buffer of a local shard, padding included; std::byte is accepted for any dtype.
   template <class T>
   span<const T> data(std::int64_t index) const {
-    const tsr_local_shard found = part(index);
+    const tsr_local_shard found = local(index);
     detail::check_element<T>(dtype());
     return {static_cast<const T *>(found.data), count_of<T>(found)};
   }
-  // The same to write to: copied first if another array or device holds them.
+  // The same for writing; a buffer that another array or device shares is copied first.
   template <class T>
   span<T> write(std::int64_t index) {
-    const tsr_local_shard found = part(index);
+    const tsr_local_shard found = local(index);
     detail::check_element<T>(dtype());
     void *data = nullptr;
     check(tsr_array_write(get(), index, &data));
     return {static_cast<T *>(data), count_of<T>(found)};
   }
 
-  // fill(const tsr_local_shard &part, tsr::span<T> elements) writes each distinct shard here once,
-  // as in `generate`, but over what is there. Replicas share the result.
+  // fill(const tsr_local_shard &shard, tsr::span<T> elements) changes the present values of each
+  // distinct local shard, called as in `generate`. Replicas share the result.
   template <class T, class Fill>
   void write_all(Fill &&fill) {
     detail::check_element<T>(dtype());
@@ -787,13 +786,13 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   array reshard(const std::string &spec) const {
     return make<array>(tsr_array_reshard_to, get(), spec.c_str());
   }
-  // Collective. Into the buffers of an array that is there, in its layout.
+  // Collective. Into the buffers of an existing array, in its layout.
   void reshard_into(array &target, const reshard_options &options = {}) const {
     check(tsr_array_reshard_into(get(), target.get(), &options));
   }
 
   // Collective. The whole tensor in host memory, on all ranks; std::byte gets the bytes of any
-  // type.
+  // dtype.
   template <class T>
   std::vector<T> gather() const {
     std::vector<T> whole(whole_count<T>());
@@ -805,7 +804,7 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     detail::check_element<T>(dtype());
     gather_bytes(whole.data(), whole.size() * sizeof(T), nullptr);
   }
-  // Collective. On rank `root` of the array's comm alone; others get an empty vector.
+  // Collective. On rank `root` of the array's comm only; others get an empty vector.
   template <class T>
   std::vector<T> gather_on(const tsr::comm &comm, int root) const {
     const bool mine = comm.rank() == root;
@@ -824,8 +823,8 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
     return {reinterpret_cast<const std::byte *>(data), count * sizeof(T)};
   }
   template <class T>
-  static std::size_t count_of(const tsr_local_shard &part) {
-    return static_cast<std::size_t>(part.bytes) / sizeof(T);
+  static std::size_t count_of(const tsr_local_shard &shard) {
+    return static_cast<std::size_t>(shard.bytes) / sizeof(T);
   }
   template <class T>
   std::size_t whole_count() const {
@@ -840,10 +839,10 @@ class array : public shared<tsr_array, tsr_array_retain, tsr_array_release> {
   struct call_with_parts {
     Fill &fill;
     detail::relay thrown;
-    static tsr_status call(void *context, const tsr_local_shard *part, void *data) noexcept {
+    static tsr_status call(void *context, const tsr_local_shard *shard, void *data) noexcept {
       auto *self = static_cast<call_with_parts *>(context);
       return self->thrown.run(
-          [&] { self->fill(*part, span<T>(static_cast<T *>(data), count_of<T>(*part))); });
+          [&] { self->fill(*shard, span<T>(static_cast<T *>(data), count_of<T>(*shard))); });
     }
   };
 };
@@ -869,7 +868,7 @@ struct leaf {
   const void *data = nullptr;
 };
 
-// Named arrays and host tensors in an order that is kept (tessera/place.h).
+// Named arrays and host tensors in a fixed order (tessera/place.h).
 class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_array_tree_release> {
  public:
   using shared::shared;
@@ -885,7 +884,7 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
     if (!found) check(tsr_fail(NOT_FOUND, "no leaf \"%s\"", path.c_str()));
     return *found;
   }
-  // The array of a path; throws where there is none, naming the nearest path.
+  // The array of a path; throws if there is none, naming the nearest path.
   tsr::array array(const std::string &path) const {
     tsr_array *lent = nullptr;
     check(tsr_array_tree_get(get(), path.c_str(), &lent));
@@ -895,16 +894,16 @@ class array_tree : public shared<tsr_array_tree, tsr_array_tree_retain, tsr_arra
   std::string print() const {
     return detail::text_of([&](tsr_text *text) { tsr_array_tree_print(get(), text); });
   }
-  // Collective. Every leaf as an array, cut as rules as text say.
+  // Collective. Every leaf as an array, sharded by rules as text.
   array_tree put(const comm &comm, const mesh &mesh, const std::string &rules) const {
     return make<array_tree>(tsr_array_tree_put, comm.get(), mesh.get(), rules.c_str(), get());
   }
-  // Collective. Arrays become tensors in host memory, which the new tree keeps: on all ranks, or on
-  // `root` alone.
+  // Collective. Arrays become tensors in host memory, owned by the new tree, on all ranks or on
+  // `root` only.
   array_tree gather(int root = -1) const {
     return make<array_tree>(tsr_array_tree_gather, get(), root);
   }
-  // Paths, types and shapes, for rules and plans.
+  // Paths, dtypes and shapes, for rules and plans.
   tree shapes() const { return make<tree>(tsr_array_tree_shapes, get()); }
 
  private:

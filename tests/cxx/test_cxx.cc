@@ -366,7 +366,7 @@ void arrays_go_there_and_back() {
   const auto rows = tsr::array::put(comm, {mesh, "x, _", {4, 6}}, values);
   EXPECT(rows.dtype() == TSR_F32 && rows.shape() == (tsr::shape{4, 6}) && rows.local_count() == 4);
   EXPECT(rows.layout().mesh() == mesh && !rows.print().empty());
-  EXPECT(rows.part(3).ranges[0].lo == 2 && rows.data<float>(3)[0] == 12.0F);
+  EXPECT(rows.local(3).ranges[0].lo == 2 && rows.data<float>(3)[0] == 12.0F);
   EXPECT(rows.data<std::byte>(3).size() == 48);
   const auto columns = rows.reshard("_, y");
   EXPECT(columns.data<float>(1)[0] == 3.0F && columns.gather<float>() == values);
@@ -456,16 +456,16 @@ void borrowed_memory_is_kept_while_it_is_needed() {
 void fills_may_throw() {
   const tsr::comm comm(8);
   const tsr::layout layout(tsr::mesh("x=8"), "x, _", {8, 4});
-  const auto fill = [](const tsr_local_shard &part, tsr::span<float> elements) {
-    for (float &element : elements) element = static_cast<float>(part.device);
+  const auto fill = [](const tsr_local_shard &shard, tsr::span<float> elements) {
+    for (float &element : elements) element = static_cast<float>(shard.device);
   };
   const auto made = tsr::array::generate<float>(comm, layout, fill);
   EXPECT(made.gather<float>()[31] == 7.0F && made.data<float>(3)[0] == 3.0F);
 
   std::atomic<int> calls{0};
-  const auto failing = [&](const tsr_local_shard &part, tsr::span<float>) {
+  const auto failing = [&](const tsr_local_shard &shard, tsr::span<float>) {
     calls++;
-    if (part.device >= 3) throw std::out_of_range("device " + std::to_string(part.device));
+    if (shard.device >= 3) throw std::out_of_range("device " + std::to_string(shard.device));
   };
   bool thrown = false;
   try {
