@@ -1,5 +1,5 @@
-// For those who write engines, kernels and runtimes: how layouts are made of cuts, which copies and
-// collectives lead from one to another, and what carries them out.
+// For authors of engines, kernels and runtimes: how layouts are made of cuts, which copies or
+// collectives turn one layout into another, and the engines that run them.
 #ifndef TESSERA_ENGINE_H
 #define TESSERA_ENGINE_H
 

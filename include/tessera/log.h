@@ -12,7 +12,7 @@ typedef void tsr_log_fn(void *context, const char *line);
 
 // Sets the receiver of all lines of the process; NULL = stderr, the default. Any thread may call
 // this. Lines arrive one at a time, from the threads that log. When this returns, the previous
-// receiver is not running, unless it is the caller, and is not called again.
+// receiver is not called again and is not running, unless it made this call.
 TSR_API void tsr_log_set(tsr_log_fn *log, void *context);
 
 TSR_END_DECLS

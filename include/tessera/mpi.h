@@ -24,8 +24,8 @@ TSR_BEGIN_DECLS
 
 // Collective over `comm`, which is duplicated. This rank has `local_count` devices (0 is fine),
 // numbered after those of lower ranks. MPI must be initialized with MPI_THREAD_FUNNELED or more;
-// use the tsr_comm from the thread that may call MPI. Fails on every rank if any rank cannot take
-// part or has another version of the library or another `in_flight`.
+// use the tsr_comm from the thread that may call MPI. Fails on every rank if any rank cannot join
+// or has another version of the library or another `in_flight`.
 //
 // Release the comm on all ranks before MPI_Finalize. A call that fails with TSR_CODE_COMM breaks
 // the comm: MPI may still use the buffers, so end the program, for instance by MPI_Abort.

@@ -47,8 +47,7 @@ typedef struct tsr_leaf {
 typedef struct tsr_array_tree tsr_array_tree;
 
 // Copies the tensors' descriptions and retains arrays, buffers and specs. Paths are UTF-8 and
-// unique;
-// "" is allowed, for a tree of a single leaf. In the tree all leaves have dtype and shape.
+// unique; "" is allowed, for a tree of a single leaf. In the tree all leaves have dtype and shape.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(3) tsr_status
     tsr_array_tree_create(const tsr_leaf *leaves, int64_t count, tsr_array_tree **out_tree);
 TSR_API TSR_NONNULL tsr_array_tree *tsr_array_tree_retain(const tsr_array_tree *tree);

@@ -3,8 +3,7 @@
 // Every function that can fail returns a tsr_status. A failure has a *cause* (one entry of
 // causes.def, for programs), a *code* (the kind of failure, for exit codes) and a *message* (for
 // people: the thing, the value found, the value expected). Callers add notes that say where it
-// happened. A failure in a text has further lines: the line of the text, and a caret below the
-// place.
+// happened. A failure in a text also shows the line of the text, with a caret below the place.
 //
 //   tsr_mesh *mesh = NULL;
 //   tsr_status status = tsr_mesh_parse("data=4,model=2", NULL, &mesh);
@@ -16,28 +15,23 @@
 // One contract holds for every function of the library; a comment says where one differs:
 //
 // - A tsr_status of NULL is success. Any other value is a failure, which the caller frees.
-// - Outputs (`out_...`, always last) are written on success only. After a failure they have the
-//   value that they had before, down to the members of a struct; what the call had made is gone.
-//   Only the caller's memory for elements and bytes (`host`, `out`), and a text that is added to,
-//   may then hold a part.
-// - A pointer must not be NULL unless the comment says what NULL means. Everywhere: options that
-//   are NULL are the defaults, NULL can be released, destroyed, freed and deinitialised, a
-//   callback's `context` may be NULL, and so may arrays of no elements and data of no bytes. All
-//   other pointers are marked TSR_NONNULL (tessera/api.h): compilers warn where NULL is passed for
-//   them, and the library does not promise to find it out.
-// - Values are checked. Functions that return a status refuse an index outside 0 to count - 1
-//   (index_out_of_range), an enum value that is not listed and a count below 0 (bad_argument), and
-//   name the value and the range. So they do with data that are NULL where bytes are to be read or
-//   written, and with lists that are NULL although they are said to have elements (bad_argument).
-//   Element types, axis types and modes have causes of their own, such as unknown_dtype.
-// - Functions that return a plain value cannot refuse. For an index out of range or an enum value
-//   that is not listed they give NULL where they return a pointer, -1 where they return an index, a
-//   position, a device or a process, and else 0 (false, a struct of zeros); outputs are untouched.
-//   Looking up what is not there (`find`) answers the same way.
-// - Handles that are shared (retain and release) are immutable and safe to use from any number of
-//   threads, as is retaining and releasing them; where a handle is not, its typedef says what
-//   holds. Structs in the caller's memory (tsr_text, options, reports) belong to one thread at a
-//   time, and a status to who got it.
+// - Outputs (`out_...`, always last) are written on success only. After a failure they keep their
+//   previous values, and objects that the call had made are freed. Exceptions: memory for elements
+//   and bytes (`host`, `out`), and texts that are appended to, may be partly written.
+// - A pointer must not be NULL unless the comment says what NULL means. Everywhere: NULL options
+//   are the defaults; NULL can be released, destroyed, freed and deinitialised; a callback's
+//   `context`, arrays of no elements and data of no bytes may be NULL. All other pointers are
+//   marked TSR_NONNULL (tessera/api.h): compilers warn about NULL, and the library may crash.
+// - Values are checked. Functions that return a status fail for an index outside 0 to count - 1
+//   (index_out_of_range), an unlisted enum value and a negative count (bad_argument), and name the
+//   value and the range. NULL for data or a list that is not empty is bad_argument too. Dtypes,
+//   axis types and modes have causes of their own, such as unknown_dtype.
+// - Functions that return a plain value cannot fail. For an index out of range or an unlisted enum
+//   value they return NULL (a pointer), -1 (an index, position, device or process) or 0 (false, a
+//   struct of zeros), and do not write outputs. `find` functions that miss return the same.
+// - Shared handles (retain and release) are immutable and safe to use, retain and release from any
+//   number of threads; exceptions are documented at the typedef. A struct in the caller's memory
+//   (tsr_text, options, reports) and a status are used by one thread at a time.
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 
@@ -62,7 +56,7 @@ TSR_BEGIN_DECLS
 typedef enum tsr_code { TSR_CODE_OK = 0, TSR_CODES(TSR_ENUMERATOR_) } tsr_code;
 #undef TSR_ENUMERATOR_
 
-// Why it failed, finely: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def. Their numbers
+// The exact cause: TSR_CAUSE_INDIVISIBLE and so on, from tessera/causes.def. Their numbers
 // never change; a later library may return causes that are not listed here.
 #define TSR_CAUSE_ROW(number, id, code, slug, alias) TSR_CAUSE_##id = (number),
 typedef enum tsr_cause {
@@ -79,8 +73,8 @@ TSR_API const char *tsr_status_text(tsr_status status);
 TSR_API tsr_code tsr_status_code(tsr_status status);    // TSR_CODE_OK for NULL
 TSR_API tsr_cause tsr_status_cause(tsr_status status);  // TSR_CAUSE_NONE for NULL
 TSR_API void tsr_status_free(tsr_status status);        // NULL is fine
-// For the end of main: says what is wrong on stderr, frees it, and gives the exit code that the
-// command has for it: 0 for NULL, else 2 + its code (3 for invalid input, 4 for not found, ...).
+// For the end of main: prints the failure to stderr, frees it, and returns the exit code that the
+// command uses: 0 for NULL, else 2 + its code (3 for invalid input, 4 for not found, ...).
 //   int main(void) { return tsr_status_exit(run()); }
 TSR_API int tsr_status_exit(tsr_status status);
 
@@ -96,7 +90,7 @@ TSR_API TSR_MUST_USE TSR_NEVER_NULL TSR_NONNULL TSR_PRINTF(4, 5) tsr_status
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) TSR_PRINTF(2, 3) tsr_status
     tsr_note(tsr_status status, const char *format, ...);
 
-// For the static analyser, which sees one file at a time: what was raised is never NULL.
+// Tells the static analyser, which sees one file at a time, that a raised failure is never NULL.
 #ifdef __clang_analyzer__
 static inline tsr_status tsr_raised(tsr_status status) {
   if (!status) __builtin_unreachable();

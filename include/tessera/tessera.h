@@ -1,8 +1,8 @@
-// Tessera: everything one needs to put tensors on meshes and move them.
+// Tessera: everything needed to put tensors on meshes and move them.
 //
-// Beside it, by name: tessera/checkpoint.h for models on disk, tessera/engine.h for those who write
-// engines, kernels and runtimes, tessera/compat/ for the answers of JAX, flax, t5x, eformer and
-// PyTorch in their own words, tessera/mpi.h, and tessera/tessera.hpp for C++.
+// Included separately: tessera/checkpoint.h (models on disk), tessera/engine.h (for authors of
+// engines, kernels and runtimes), tessera/compat/ (the functions of JAX, flax, t5x, eformer and
+// PyTorch under their own names), tessera/mpi.h, and tessera/tessera.hpp (C++).
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
 

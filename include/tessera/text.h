@@ -1,7 +1,7 @@
 // A growing text, which every printer of the library writes to.
 //
-// A text is a struct in the caller's memory, all zero while empty. Printers add to it. It remembers
-// that memory ran out: print freely, then check `failed` once.
+// A text is a struct in the caller's memory, all zero while empty. Printers add to it. If memory
+// runs out it sets `failed`, so a caller checks once, after printing.
 //
 //   TSR_OWN(text, text);  // released at the end of the block: tessera/own.h
 //   tsr_mesh_print(mesh, &text);

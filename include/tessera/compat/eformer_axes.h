@@ -93,7 +93,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3) tsr_status
 // registry (NULL = none), or "_" for nothing; members of a group may also be names of fields or
 // mesh axes. In a generation mode, a token with a decode_ twin uses the twin, unless the twin is
 // nothing (an empty group there means: not cut when decoding). Nested groups become one group
-// without nothings.
+// without empty entries.
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 3, 5) tsr_status
     tsr_axes_resolve_spec(const tsr_axes *axes, const tsr_axis_registry *registry,
                           const tsr_logical_names *names, tsr_mode mode, tsr_spec **out_spec);

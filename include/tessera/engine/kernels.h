@@ -31,7 +31,7 @@ TSR_API bool tsr_convertible(tsr_dtype from, tsr_dtype to);
 //   infinity; NaN in formats without one (fn, fnuz); the largest number in those without NaN (fp6,
 //   fp4), in which NaN becomes a zero of the opposite sign. ml_dtypes does the same. f8e8m0fnu
 //   takes the nearest power of two, halves upwards, and NaN for zero and negative numbers.
-// - NaNs stay NaNs of their sign; f16 keeps the leading part of the payload, made quiet.
+// - NaNs stay NaNs of their sign; f16 keeps the leading bits of the payload, made quiet.
 // - Floats become integers by truncation towards zero; out of range, the nearest integer of the
 //   type; NaN becomes 0.
 // - Integers become integers modulo 2^bits, and floats by one rounding.
@@ -56,7 +56,7 @@ typedef struct tsr_copy_loop {
 // source's buffer to `to + i * loops[0].to + ... + e` of the target's. Only `loop_count` loops are
 // set. An empty copy has length 0.
 typedef struct tsr_copy {
-  int64_t source, target;  // devices by id, or positions, or shards: its maker says which
+  int64_t source, target;  // device ids, positions or shards, as its maker documents
   int64_t from, to, length;
   int loop_count;
   tsr_copy_loop loops[TSR_MAX_RANK];

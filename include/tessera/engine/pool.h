@@ -13,7 +13,7 @@
 
 TSR_BEGIN_DECLS
 
-// One owner. Any threads may run tasks on it; it is destroyed when none does.
+// One owner. Any threads may run tasks on it. Destroy it only when no run is active.
 typedef struct tsr_pool tsr_pool;
 
 // Makes a pool of `workers` threads, the caller being one of them; 0 = one for each processor

@@ -39,8 +39,8 @@ typedef struct tsr_reducer {
   int64_t members;  // of the whole tree, 1 or more
 } tsr_reducer;
 
-// The type of partials: what elements of `dtype` are accumulated as. TSR_DTYPE_NONE for what is no
-// type.
+// The type of partials: the type in which elements of `dtype` are accumulated. TSR_DTYPE_NONE for
+// an invalid dtype.
 TSR_API tsr_dtype tsr_reduce_partial_dtype(tsr_dtype dtype);
 
 // Reduces elements `from` to before `from + count` of all members' `in` to those of `out` from `to`
