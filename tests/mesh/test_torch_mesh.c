@@ -53,14 +53,25 @@ static void a_topology_gives_devices_where_none_are_listed(void **state) {
   tsr_topology_release(topology);
 }
 
-static void broken_texts_of_a_device_mesh_are_refused(void **state) {
+typedef struct broken_text {
+  const char *text;
+  tsr_cause cause;
+  const char *message;
+} broken_text;
+
+static void assert_refused(const broken_text *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    tsr_mesh *mesh = NULL;
+    test_assert_fails_with(tsr_mesh_parse(cases[i].text, NULL, &mesh), cases[i].cause,
+                           cases[i].message, __FILE__, __LINE__);
+    assert_null(mesh);
+  }
+}
+
+static void syntax_errors_of_a_device_mesh_are_refused(void **state) {
   (void)state;
   // clang-format off
-  static const struct {
-    const char *text;
-    tsr_cause cause;
-    const char *message;
-  } cases[] = {
+  static const broken_text cases[] = {
       {"DeviceMesh(", TSR_CAUSE_SYNTAX,
        "mesh: column 12: expected axes, devices, device, stride, Mesh or mesh_dim_names, found the end"},
       {"DeviceMesh()", TSR_CAUSE_SYNTAX, "mesh: column 13: expected axes or a list of devices, found the end"},
@@ -81,20 +92,29 @@ static void broken_texts_of_a_device_mesh_are_refused(void **state) {
       {"DeviceMesh([[0, [1]]])", TSR_CAUSE_SYNTAX, "mesh: column 17: expected a device, found \"[\""},
       {"DeviceMesh([])", TSR_CAUSE_SYNTAX, "an empty list of devices, wanted one or more"},
       {"DeviceMesh([0], [1])", TSR_CAUSE_SYNTAX, "mesh: column 17: expected one list of devices, found \"[\""},
+      {"DeviceMesh([0], mesh_dim_names=('a',))(", TSR_CAUSE_SYNTAX, "mesh: column 39: expected the end, found \"(\""},
+      {"(a)", TSR_CAUSE_SYNTAX, "mesh: column 3: expected \"=\", found \")\""},
+      {"(=2)", TSR_CAUSE_SYNTAX, "mesh: column 2: expected an axis or a size, found \"=\""},
+      {"(a=2 b=2)", TSR_CAUSE_SYNTAX, "mesh: column 6: expected \",\" or \")\", found \"b\""},
+      {"DeviceMesh((a=2), (a=2))", TSR_CAUSE_SYNTAX, "mesh: column 19: expected one tuple of axes, found \"(\""},
+  };
+  // clang-format on
+  assert_refused(cases, COUNT_OF(cases));
+}
+
+static void impossible_device_meshes_are_refused(void **state) {
+  (void)state;
+  // clang-format off
+  static const broken_text cases[] = {
       {"DeviceMesh([-1])", TSR_CAUSE_UNKNOWN_DEVICE, "device -1; ids are 0 to 2147483647"},
       {"DeviceMesh([1, 1])", TSR_CAUSE_DUPLICATE_DEVICE, "device 1"},
       {"DeviceMesh([[[[[[[[[[[[[[[[[0]]]]]]]]]]]]]]]]])", TSR_CAUSE_TOO_LARGE, "more than 16 axes"},
       {"(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", TSR_CAUSE_TOO_LARGE, "more than 16 axes"},
-      {"DeviceMesh([0], mesh_dim_names=('a',))(", TSR_CAUSE_SYNTAX, "mesh: column 39: expected the end, found \"(\""},
       {"DeviceMesh([0], mesh_dim_names=('a', 'b'))", TSR_CAUSE_MESH_RANK_MISMATCH,
        "2 axis names for 1 axes"},
       {"(a=2, 2)", TSR_CAUSE_MESH_RANK_MISMATCH, "1 axis names for 2 axes"},
-      {"(a)", TSR_CAUSE_SYNTAX, "mesh: column 3: expected \"=\", found \")\""},
-      {"(=2)", TSR_CAUSE_SYNTAX, "mesh: column 2: expected an axis or a size, found \"=\""},
-      {"(a=2 b=2)", TSR_CAUSE_SYNTAX, "mesh: column 6: expected \",\" or \")\", found \"b\""},
       {"(a=0)", TSR_CAUSE_BAD_AXIS_SIZE, "axis \"a\" has size 0"},
       {"(a=2, a=2)", TSR_CAUSE_DUPLICATE_AXIS_NAME, "axis name \"a\" is given twice"},
-      {"DeviceMesh((a=2), (a=2))", TSR_CAUSE_SYNTAX, "mesh: column 19: expected one tuple of axes, found \"(\""},
       {"DeviceMesh((a=2), stride=(1, 1))", TSR_CAUSE_MESH_RANK_MISMATCH, "2 strides for 1 axes"},
       {"DeviceMesh((a=2), stride=(0,))", TSR_CAUSE_DUPLICATE_DEVICE, "device 0"},
       {"DeviceMesh((a=2), stride=(-1,))", TSR_CAUSE_BAD_AXIS_SIZE,
@@ -110,12 +130,7 @@ static void broken_texts_of_a_device_mesh_are_refused(void **state) {
        "the list of devices has sizes (2, 2), the axes have (4,)"},
   };
   // clang-format on
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_mesh *mesh = NULL;
-    test_assert_fails_with(tsr_mesh_parse(cases[i].text, NULL, &mesh), cases[i].cause,
-                           cases[i].message, __FILE__, __LINE__);
-    assert_null(mesh);
-  }
+  assert_refused(cases, COUNT_OF(cases));
 }
 
 static tsr_status parse_once(void *context) {
@@ -138,5 +153,5 @@ static void reading_survives_every_failed_allocation(void **state) {
 
 SUITE(torch_mesh, TEST(every_text_of_a_device_mesh_is_read),
       TEST(a_topology_gives_devices_where_none_are_listed),
-      TEST(broken_texts_of_a_device_mesh_are_refused),
+      TEST(syntax_errors_of_a_device_mesh_are_refused), TEST(impossible_device_meshes_are_refused),
       TEST(reading_survives_every_failed_allocation))

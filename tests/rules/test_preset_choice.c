@@ -17,11 +17,29 @@ static tsr_status choose(const char *config, const char **out_family, tsr_text *
   return status;
 }
 
-static void configs_name_their_preset(void **state) {
+typedef struct config_case {
+  const char *config, *family, *reason;  // family NULL = no preset is for it
+} config_case;
+
+static void assert_chosen(const config_case *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const char *family = "unset", *silent = "unset";
+    tsr_text reason = TSR_TEXT_EMPTY;
+    assert_ok(choose(cases[i].config, &family, &reason));
+    assert_ok(choose(cases[i].config, &silent, NULL));
+    if (!cases[i].family)
+      assert_null(family);
+    else
+      assert_string_equal(family, cases[i].family);
+    assert_ptr_equal(family, silent);
+    assert_string_equal(tsr_text_string(&reason), cases[i].reason);
+    tsr_text_deinit(&reason);
+  }
+}
+
+static void model_types_name_their_preset(void **state) {
   (void)state;
-  static const struct {
-    const char *config, *family, *reason;  // family NULL = no preset is for it
-  } cases[] = {
+  static const config_case cases[] = {
       {"{\"model_type\": \"llama\"}", "llama", "model_type \"llama\""},
       {"{\"model_type\": \"qwen3_moe\"}", "qwen_moe", "model_type \"qwen3_moe\""},
       {"{\"model_type\": \"xlm-roberta\"}", "bert", "model_type \"xlm-roberta\""},
@@ -33,7 +51,15 @@ static void configs_name_their_preset(void **state) {
       {"{\"model_type\": \"Llama\"}", NULL, "model_type \"Llama\""},
       {"{\"model_type\": \"mllama\", \"text_config\": {\"model_type\": \"mllama_text_model\"}}",
        NULL, "model_type \"mllama\""},
-      // Models that wrap another one; what is for the whole comes first.
+      {"{\"model_type\": \"0123456789012345678901234567890123456789012345678901234567890123456\"}",
+       NULL, "model_type \"0123456789012345678901234567890123456789012345678901234567890123...\""},
+  };
+  assert_chosen(cases, COUNT_OF(cases));
+}
+
+static void nested_configs_name_it_if_no_preset_is_for_the_whole(void **state) {
+  (void)state;
+  static const config_case cases[] = {
       {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"mistral\"}}", "llama",
        "text_config.model_type \"mistral\""},
       {"{\"model_type\": \"internvl_chat\", \"llm_config\": {\"model_type\": \"qwen2\"}}", "llama",
@@ -44,7 +70,13 @@ static void configs_name_their_preset(void **state) {
        "model_type \"gemma3\""},
       {"{\"text_config\": {\"model_type\": \"new\"}}", NULL, "text_config.model_type \"new\""},
       {"{\"model_type\": \"llava\", \"text_config\": 3}", NULL, "model_type \"llava\""},
-      // Configs without a model_type, by the name of the class.
+  };
+  assert_chosen(cases, COUNT_OF(cases));
+}
+
+static void classes_name_it_without_a_model_type(void **state) {
+  (void)state;
+  static const config_case cases[] = {
       {"{\"architectures\": [\"LlamaForCausalLM\"]}", "llama",
        "architectures \"LlamaForCausalLM\""},
       {"{\"architectures\": [\"Qwen2MoeForCausalLM\"]}", "qwen_moe",
@@ -58,28 +90,21 @@ static void configs_name_their_preset(void **state) {
        "architectures \"LlamaGuardForCausalLM\""},
       {"{\"architectures\": [\"MambaForCausalLM\"]}", NULL, "architectures \"MambaForCausalLM\""},
       {"{\"architectures\": [\"ForCausalLM\"]}", NULL, "architectures \"ForCausalLM\""},
+  };
+  assert_chosen(cases, COUNT_OF(cases));
+}
+
+static void other_configs_name_no_preset(void **state) {
+  (void)state;
+  static const config_case cases[] = {
       {"{\"architectures\": []}", NULL, ""},
       {"{\"architectures\": [3]}", NULL, ""},
       {"{\"architectures\": \"LlamaForCausalLM\"}", NULL, ""},
       {"{\"model_type\": \"\"}", NULL, ""},
       {"{\"model_type\": 3}", NULL, ""},
       {"{\"hidden_size\": 64}", NULL, ""},
-      {"{\"model_type\": \"0123456789012345678901234567890123456789012345678901234567890123456\"}",
-       NULL, "model_type \"0123456789012345678901234567890123456789012345678901234567890123...\""},
   };
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    const char *family = "unset", *silent = "unset";
-    tsr_text reason = TSR_TEXT_EMPTY;
-    assert_ok(choose(cases[i].config, &family, &reason));
-    assert_ok(choose(cases[i].config, &silent, NULL));
-    if (!cases[i].family)
-      assert_null(family);
-    else
-      assert_string_equal(family, cases[i].family);
-    assert_ptr_equal(family, silent);
-    assert_string_equal(tsr_text_string(&reason), cases[i].reason);
-    tsr_text_deinit(&reason);
-  }
+  assert_chosen(cases, COUNT_OF(cases));
   const char *family = NULL;
   assert_fails_with(choose("[]", &family, NULL), JSON_KIND, "a model's config must be an object");
   assert_fails_with(tsr_preset_from_config(NULL, &family, NULL), JSON_KIND, "must be an object");
@@ -211,6 +236,9 @@ static void running_out_of_memory_is_reported(void **state) {
   test_allocation_sweep(explain_misfits, other_axis);
 }
 
-SUITE(preset_choice, TEST(configs_name_their_preset), TEST(a_type_has_one_preset),
-      TEST(meshes_choose_the_variant), TEST(meshes_that_do_not_fit_are_explained),
-      TEST(rules_come_without_a_variant_too), TEST(running_out_of_memory_is_reported))
+SUITE(preset_choice, TEST(model_types_name_their_preset),
+      TEST(nested_configs_name_it_if_no_preset_is_for_the_whole),
+      TEST(classes_name_it_without_a_model_type), TEST(other_configs_name_no_preset),
+      TEST(a_type_has_one_preset), TEST(meshes_choose_the_variant),
+      TEST(meshes_that_do_not_fit_are_explained), TEST(rules_come_without_a_variant_too),
+      TEST(running_out_of_memory_is_reported))

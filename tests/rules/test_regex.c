@@ -20,7 +20,7 @@ static void assert_translates(const char *pattern, const char *wanted) {
   tsr_text_deinit(&text.pattern);
 }
 
-static void patterns_are_written_anew_for_the_engine(void **state) {
+static void patterns_are_rewritten_for_the_engine(void **state) {
   (void)state;
   static const struct {
     const char *python, *pcre;
@@ -45,15 +45,23 @@ static void patterns_are_written_anew_for_the_engine(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) assert_translates(cases[i].python, cases[i].pcre);
 }
 
-static void what_python_refuses_is_refused_with_its_column(void **state) {
+// A pattern that Python refuses, and our message.
+typedef struct refusal {
+  const char *pattern, *message;
+} refusal;
+
+static void assert_refused(const refusal *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    tsr_regex_text text;
+    assert_fails(compile(cases[i].pattern, &text), BAD_REGEX, cases[i].message);
+  }
+}
+
+static void bad_characters_and_repeats_are_refused_with_their_column(void **state) {
   (void)state;
-  static const struct {
-    const char *pattern, *message;
-  } cases[] = {
+  static const refusal cases[] = {
       {"*a", "pattern: column 1: nothing to repeat"},
       {"a**", "pattern: column 3: multiple repeat"},
-      {"é(", "pattern: column 2: missing ), unterminated group"},
-      {"a)", "pattern: column 2: unbalanced parenthesis"},
       {"[a", "pattern: column 1: unterminated character set"},
       {"[z-a]", "pattern: column 2: bad character range z-a"},
       {"[\\d-z]", "pattern: column 2: bad character range \\d-z"},
@@ -66,12 +74,17 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"a{3,2}", "pattern: column 2: the minimum repetition exceeds the maximum"},
       {"a{99999999999}", "pattern: column 2: a repetition that is too large"},
       {"^*", "pattern: column 2: nothing to repeat"},
+  };
+  assert_refused(cases, COUNT_OF(cases));
+}
+
+static void bad_groups_are_refused_with_their_column(void **state) {
+  (void)state;
+  static const refusal cases[] = {
+      {"é(", "pattern: column 2: missing ), unterminated group"},
+      {"a)", "pattern: column 2: unbalanced parenthesis"},
       {"(?<=a+)b", "pattern: column 1: a lookbehind must have one fixed width"},
       {"(?<=a|bc)", "pattern: column 1: a lookbehind must have one fixed width"},
-      {"(?i-sat:b)", "pattern: column 6: flags a and u cannot be turned off"},
-      {"a(?i)b",
-       "pattern: column 2: global flags must be at the start of the "
-       "pattern"},
       {"(?P<n>a)(?P<n>b)",
        "pattern: column 9: a second group called n; the first is "
        "group 1"},
@@ -98,6 +111,17 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"(?<n>a)",
        "pattern: column 1: unknown extension (?<; a named group is "
        "(?P<name>...)"},
+  };
+  assert_refused(cases, COUNT_OF(cases));
+}
+
+static void bad_flags_are_refused_with_their_column(void **state) {
+  (void)state;
+  static const refusal cases[] = {
+      {"(?i-sat:b)", "pattern: column 6: flags a and u cannot be turned off"},
+      {"a(?i)b",
+       "pattern: column 2: global flags must be at the start of the "
+       "pattern"},
       {"(?L)a", "pattern: column 3: flag L, which is for patterns of bytes"},
       {"(?au:a)", "pattern: column 4: flags a and u exclude each other"},
       {"(?a)(?u)b", "pattern: column 5: flags a and u exclude each other"},
@@ -107,10 +131,7 @@ static void what_python_refuses_is_refused_with_its_column(void **state) {
       {"(?iz)", "pattern: column 4: unknown flag, wanted one of i m s x a u"},
       {"(?i", "pattern: column 4: unterminated flags"},
   };
-  for (size_t i = 0; i < COUNT_OF(cases); i++) {
-    tsr_regex_text text;
-    assert_fails(compile(cases[i].pattern, &text), BAD_REGEX, cases[i].message);
-  }
+  assert_refused(cases, COUNT_OF(cases));
 }
 
 static void what_has_no_translation_is_said_to_be_unsupported(void **state) {
@@ -205,7 +226,7 @@ static void searches_mean_what_they_mean_in_python(void **state) {
       {"(a|^b){0}c", "abc", true},
       {"(a|^b){0}+c", "abc", true},
       {"(?ai)(k)\\1", "Kk", true},
-      {"(?:-|.b){2}+b", "-b-bb", false},  // the round that took '-' is not tried anew
+      {"(?:-|.b){2}+b", "-b-bb", false},  // the round that took '-' is not tried again
       {"[\\W\\d]x", "5x", true},
       {"[^\\W\\d]x", "5x", false},
   };
@@ -398,8 +419,9 @@ static void running_out_of_memory_is_reported(void **state) {
   test_allocation_sweep(compile_and_search, "abc");
 }
 
-SUITE(regex, TEST(patterns_are_written_anew_for_the_engine),
-      TEST(what_python_refuses_is_refused_with_its_column),
+SUITE(regex, TEST(patterns_are_rewritten_for_the_engine),
+      TEST(bad_characters_and_repeats_are_refused_with_their_column),
+      TEST(bad_groups_are_refused_with_their_column), TEST(bad_flags_are_refused_with_their_column),
       TEST(what_has_no_translation_is_said_to_be_unsupported), TEST(depth_is_bounded),
       TEST(patterns_must_be_utf8), TEST(searches_mean_what_they_mean_in_python),
       TEST(catastrophic_patterns_end), TEST(what_the_engine_cannot_hold_is_unsupported),
