@@ -6,7 +6,7 @@
 #include "base/arithmetic.h"
 #include "base/grow.h"
 #include "base/sized.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 #include "plan/tree.h"
 #include "spec/spec_internal.h"
 #include "transfer/tally.h"

@@ -4,6 +4,7 @@
 #include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "plan/plan.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 

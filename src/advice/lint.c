@@ -10,7 +10,7 @@
 #include "base/name_index.h"
 #include "element/shape_internal.h"
 #include "plan/plan.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 #include "plan/spec_entry.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"

@@ -1,7 +1,7 @@
 // Lints in words. Each line starts with the rule's file and line, as in a compiler.
 #include "base/text_internal.h"
 #include "plan/plan.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 
 static const struct {
   const char *word, *text;

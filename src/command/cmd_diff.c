@@ -2,6 +2,7 @@
 #include "command/command.h"
 #include "json/json.h"
 #include "json/json_fields.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "spec/spec_internal.h"
 

@@ -2,7 +2,7 @@
 #include "base/text_internal.h"
 #include "command/command.h"
 #include "json/json.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 
 static void write_rule(const char *key, const tsr_rules *rules, int64_t rule, tsr_json_writer *w) {
   if (rule < 0) {

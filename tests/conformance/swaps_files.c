@@ -1,5 +1,5 @@
-// The collectives of tessera/load.h, tessera/save.h and the partitioner's checkpoints with an
-// argument swapped.
+// The collectives of tessera/checkpoint/load.h, tessera/checkpoint/save.h and the partitioner's
+// checkpoints with an argument swapped.
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "base/progress_internal.h"
 #include "contract/world.h"
 #include "place/place_internal.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "rules/rules_internal.h"

@@ -6,6 +6,7 @@
 #include "contract/world.h"
 #include "layout/layout_internal.h"
 #include "place/place_internal.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "plan/tree_internal.h"
 #include "rules/axes_internal.h"

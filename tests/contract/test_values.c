@@ -14,6 +14,7 @@
 #include "mesh/mesh_build_internal.h"
 #include "mesh/mesh_internal.h"
 #include "place/place_internal.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "rules/axes_internal.h"
 #include "rules/logical_internal.h"

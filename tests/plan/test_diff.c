@@ -3,6 +3,7 @@
 
 #include "base/text_internal.h"
 #include "plan/plan.h"
+#include "advice/advice_internal.h"
 #include "plan/plan_internal.h"
 #include "support/models.h"
 #include "support/test.h"

@@ -1,7 +1,7 @@
 
 #include "advice/near.h"
 #include "base/text_internal.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 #include "support/models.h"
 #include "support/real_models.h"
 #include "support/test.h"

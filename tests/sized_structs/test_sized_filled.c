@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "place/place_internal.h"
-#include "plan/plan_internal.h"
+#include "advice/advice_internal.h"
 #include "sized_structs/scene.h"
 #include "tessera/checkpoint/load.h"
 #include "tessera/compat/constrain.h"
