@@ -29,8 +29,8 @@ typedef struct tsr_use tsr_use;
 typedef struct tsr_ir_block tsr_ir_block;
 typedef struct tsr_region tsr_region;
 
-#define TSR_NEED(pointer)                                             \
-  do {                                                                \
+#define TSR_NEED(pointer)                                              \
+  do {                                                                 \
     if (!(pointer)) return tsr_fail(NO_MEMORY, "memory of a program"); \
   } while (0)
 
@@ -53,6 +53,8 @@ typedef enum tsr_type_kind {
   TSR_TYPE_WITNESS,  // !shape.witness
   TSR_TYPE_OPAQUE    // of another dialect: kept as its text
 } tsr_type_kind;
+
+enum { TSR_MOST_WEIGHT = 1 << 24 };
 
 typedef enum tsr_sign { TSR_SIGNLESS, TSR_SIGNED, TSR_UNSIGNED } tsr_sign;
 
@@ -87,18 +89,20 @@ struct tsr_type {
   // there is none (index, tf32, i3, quantised). Integers without a sign are signed, i1 is bool.
   tsr_dtype dtype;
   uint64_t hash;
-  int width;              // INTEGER: bits
-  tsr_sign sign;          // INTEGER
-  tsr_float format;       // FLOAT
-  const tsr_type *element;  // COMPLEX, TENSOR, UNRANKED, BUFFER
-  int rank;                 // TENSOR, BUFFER
-  const int64_t *dims;      // TENSOR, BUFFER; TSR_DYNAMIC = unknown
+  uint32_t weight;           // the types inside, as they would be printed; see tsr_attr
+  int width;                 // INTEGER: bits
+  tsr_sign sign;             // INTEGER
+  tsr_float format;          // FLOAT
+  const tsr_type *element;   // COMPLEX, TENSOR, UNRANKED, BUFFER
+  int rank;                  // TENSOR, BUFFER
+  const int64_t *dims;       // TENSOR, BUFFER; TSR_DYNAMIC = unknown
   const tsr_attr *encoding;  // TENSOR, or NULL
   int count;                 // TUPLE, FUTURE, FUNCTION: of `types`
   int input_count;           // FUNCTION: the first of `types`; the rest are results
   const tsr_type *const *types;
   const tsr_quant *quant;  // QUANT
-  const char *text;        // OPAQUE: as written, such as "!foo.bar<3>"; BUFFER: what follows the element, or NULL
+  const char *
+      text;  // OPAQUE: as written, such as "!foo.bar<3>"; BUFFER: what follows the element, or NULL
 };
 
 const tsr_type *tsr_type_integer(tsr_ir *ir, int width, tsr_sign sign);
@@ -135,16 +139,17 @@ int tsr_type_bits(const tsr_type *type);
 int64_t tsr_type_bound(const tsr_type *type, int dim);
 const char *tsr_float_name(tsr_float format);  // "f8E4M3FN"
 int tsr_float_bits(tsr_float format);
+tsr_dtype tsr_float_dtype(tsr_float format);
 int tsr_float_find(const char *name, size_t length);  // -1 = no such float
 
 // ---- attributes ----
 
 typedef enum tsr_attr_kind {
   TSR_ATTR_UNIT,
-  TSR_ATTR_INTEGER,      // i1 is written true or false
+  TSR_ATTR_INTEGER,  // i1 is written true or false
   TSR_ATTR_FLOAT,
-  TSR_ATTR_STRING,       // may hold any byte; `type` is NULL for most
-  TSR_ATTR_SYMBOL,       // @a or @a::@b
+  TSR_ATTR_STRING,  // may hold any byte; `type` is NULL for most
+  TSR_ATTR_SYMBOL,  // @a or @a::@b
   TSR_ATTR_TYPE,
   TSR_ATTR_ARRAY,
   TSR_ATTR_DICT,
@@ -163,17 +168,22 @@ typedef struct tsr_named_attr {
 
 struct tsr_attr {
   tsr_attr_kind kind;
-  int id;       // ENUM: tsr_enum_id; RECORD: tsr_record_id
-  int64_t count;  // ARRAY, DICT, RECORD, SYMBOL (nested names): of items or entries; DENSE_ARRAY: elements
-  bool splat;   // DENSE: `bytes` has one element, which all elements equal
-  const tsr_type *type;  // INTEGER, FLOAT, DENSE, RESOURCE, TYPE: the type; DENSE_ARRAY: of its elements;
-                         // STRING: or NULL
+  int id;         // ENUM: tsr_enum_id; RECORD: tsr_record_id
+  int64_t count;  // ARRAY, DICT, RECORD, SYMBOL (nested names): of items or entries; DENSE_ARRAY:
+                  // elements
+  bool splat;     // DENSE: `bytes` has one element, which all elements equal
+  // The attributes inside, counted as often as they would be printed: shared ones several times.
+  // Readers of untrusted files refuse attributes of more than TSR_MOST_WEIGHT.
+  uint32_t weight;
+  uint64_t hash;         // of the content; of DENSE elements only the first and the last few
+  const tsr_type *type;  // INTEGER, FLOAT, DENSE, RESOURCE, TYPE: the type; DENSE_ARRAY: of its
+                         // elements; STRING: or NULL
   union {
     int64_t integer;  // INTEGER: sign-extended if signless or signed, zero-extended if unsigned
                       // or i1; ENUM: the value
     uint64_t bits;    // FLOAT
-    const tsr_attr *const *items;    // ARRAY, RECORD (NULL = an absent field), SYMBOL
-    const tsr_named_attr *entries;   // DICT: sorted by name, names unique
+    const tsr_attr *const *items;   // ARRAY, RECORD (NULL = an absent field), SYMBOL
+    const tsr_named_attr *entries;  // DICT: sorted by name, names unique
   };
   // STRING: the bytes, '\0' after them; SYMBOL: the root name; RESOURCE: the key; OPAQUE: the text.
   // DENSE, DENSE_ARRAY: row-major little-endian elements of tsr_type_element_bytes each; complex
@@ -222,8 +232,8 @@ enum tsr_record_field {
 typedef enum tsr_attr_form {
   TSR_FORM_ANY,
   TSR_FORM_UNIT,
-  TSR_FORM_BOOL,       // INTEGER of i1
-  TSR_FORM_INT,        // INTEGER of any type
+  TSR_FORM_BOOL,  // INTEGER of i1
+  TSR_FORM_INT,   // INTEGER of any type
   TSR_FORM_I32,
   TSR_FORM_I64,
   TSR_FORM_FLOAT,
@@ -236,17 +246,17 @@ typedef enum tsr_attr_form {
   TSR_FORM_DENSE_I64,  // dense<...> : tensor<...xi64>
   TSR_FORM_ARRAY,
   TSR_FORM_DICT,
-  TSR_FORM_ENUM,       // of family `id`
-  TSR_FORM_RECORD,     // of record `id`
-  TSR_FORM_ENUMS,      // array of them
-  TSR_FORM_RECORDS,    // array of them
-  TSR_FORM_SYMBOLS     // array of flat symbols
+  TSR_FORM_ENUM,     // of family `id`
+  TSR_FORM_RECORD,   // of record `id`
+  TSR_FORM_ENUMS,    // array of them
+  TSR_FORM_RECORDS,  // array of them
+  TSR_FORM_SYMBOLS   // array of flat symbols
 } tsr_attr_form;
 
 typedef struct tsr_field_info {
   const char *name;
   tsr_attr_form form;
-  int id;         // of the enum or record
+  int id;  // of the enum or record
   bool required;
 } tsr_field_info;
 
@@ -258,23 +268,25 @@ typedef struct tsr_record_info {
 
 typedef struct tsr_enum_info {
   const char *dialect, *name;  // "stablehlo", "precision"
-  int case_count;
-  const char *const *cases;  // by value; NULL = no such value
 } tsr_enum_info;
 
-const tsr_record_info *tsr_record_info_of(tsr_record_id id);
+tsr_record_info tsr_record_info_of(tsr_record_id id);
 int tsr_record_find(const char *dialect, const char *name, size_t length);  // -1 = none
 const tsr_enum_info *tsr_enum_info_of(tsr_enum_id id);
 int tsr_enum_find(const char *dialect, const char *name, size_t length);  // -1 = none
 int tsr_enum_value(tsr_enum_id id, const char *name, size_t length);      // -1 = none
+const char *tsr_enum_name(tsr_enum_id id, int64_t value);                 // NULL = no such value
 
 const tsr_attr *tsr_attr_unit(tsr_ir *ir);
 const tsr_attr *tsr_attr_bool(tsr_ir *ir, bool value);
-const tsr_attr *tsr_attr_integer(tsr_ir *ir, const tsr_type *type, int64_t value);  // kept to the width
+const tsr_attr *tsr_attr_integer(tsr_ir *ir, const tsr_type *type,
+                                 int64_t value);  // kept to the width
 const tsr_attr *tsr_attr_i64(tsr_ir *ir, int64_t value);
 const tsr_attr *tsr_attr_float(tsr_ir *ir, const tsr_type *type, uint64_t bits);
 const tsr_attr *tsr_attr_string(tsr_ir *ir, const char *bytes, size_t length);  // copied
-const tsr_attr *tsr_attr_symbol(tsr_ir *ir, const char *name, size_t length);   // copied
+const tsr_attr *tsr_attr_typed_string(tsr_ir *ir, const tsr_type *type, const char *bytes,
+                                      size_t length);                          // "x" : i32
+const tsr_attr *tsr_attr_symbol(tsr_ir *ir, const char *name, size_t length);  // copied
 const tsr_attr *tsr_attr_nested_symbol(tsr_ir *ir, const char *name, size_t length,
                                        const tsr_attr *const *nested, int64_t count);
 const tsr_attr *tsr_attr_type(tsr_ir *ir, const tsr_type *type);
@@ -284,9 +296,9 @@ const tsr_attr *tsr_attr_dict(tsr_ir *ir, const tsr_named_attr *entries, int64_t
 // Borrows `bytes`, which live as long as the program. Elements that are all equal become a splat.
 const tsr_attr *tsr_attr_dense(tsr_ir *ir, const tsr_type *type, const void *bytes, size_t length);
 const tsr_attr *tsr_attr_dense_array(tsr_ir *ir, const tsr_type *element, const void *bytes,
-                                     int64_t count);                                       // copied
-const tsr_attr *tsr_attr_ints(tsr_ir *ir, const int64_t *values, int64_t count);           // array<i64>
-const tsr_attr *tsr_attr_bools(tsr_ir *ir, const bool *values, int64_t count);             // array<i1>
+                                     int64_t count);                              // copied
+const tsr_attr *tsr_attr_ints(tsr_ir *ir, const int64_t *values, int64_t count);  // array<i64>
+const tsr_attr *tsr_attr_bools(tsr_ir *ir, const bool *values, int64_t count);    // array<i1>
 const tsr_attr *tsr_attr_resource(tsr_ir *ir, const tsr_type *type, const char *key, size_t length);
 const tsr_attr *tsr_attr_enum(tsr_ir *ir, tsr_enum_id id, int value);
 // `fields` has an entry for every field of the record, NULL where one is absent; copied.
@@ -294,11 +306,11 @@ const tsr_attr *tsr_attr_record(tsr_ir *ir, tsr_record_id id, const tsr_attr *co
 const tsr_attr *tsr_attr_opaque(tsr_ir *ir, const char *text, size_t length);
 
 bool tsr_attr_equal(const tsr_attr *a, const tsr_attr *b);  // NULL equals NULL
-uint64_t tsr_attr_hash(const tsr_attr *attr);
 // Whether an attribute has a form; `id` is that of the enum or record.
 bool tsr_attr_has_form(const tsr_attr *attr, tsr_attr_form form, int id);
-const tsr_attr *tsr_dict_find(const tsr_attr *dict, const char *name);  // NULL = absent; dict may be NULL
-bool tsr_attr_is_string(const tsr_attr *attr, const char *string);      // STRING or SYMBOL of this text
+const tsr_attr *tsr_dict_find(const tsr_attr *dict,
+                              const char *name);  // NULL = absent; dict may be NULL
+bool tsr_attr_is_string(const tsr_attr *attr, const char *string);  // STRING or SYMBOL of this text
 
 // A list of integers out of DENSE_ARRAY or DENSE of i64 (splats expand): element `index`.
 int64_t tsr_attr_int_count(const tsr_attr *attr);  // 0 for NULL
@@ -361,7 +373,7 @@ struct tsr_region {
 struct tsr_ir {
   tsr_arena arena;
   tsr_op *module;  // builtin.module: one region, one block
-  struct tsr_intern_table *types, *names;
+  struct tsr_intern_table *types, *names, *symbols;
   struct tsr_kept_memory *kept;
   const tsr_attr *unit, *true_value, *false_value, *unknown_location;
   tsr_named_attr *resources;  // blobs of dense_resource: DENSE attributes (of i8) by key, sorted
@@ -378,8 +390,8 @@ void *tsr_ir_alloc(tsr_ir *ir, size_t bytes);  // NULL without memory
 const char *tsr_ir_name(tsr_ir *ir, const char *name, size_t length);
 
 typedef struct tsr_op_parts {
-  tsr_op_id id;            // TSR_OP_UNKNOWN: `name` is given
-  const char *name;        // of tsr_ir_name; NULL = that of the row
+  tsr_op_id id;      // TSR_OP_UNKNOWN: `name` is given
+  const char *name;  // of tsr_ir_name; NULL = that of the row
   int operand_count, result_count, region_count, attr_count;
   tsr_value *const *operands;
   const tsr_type *const *result_types;
@@ -395,7 +407,8 @@ void tsr_op_unlink(tsr_op *op);  // out of its block; its operands stay uses
 // must not be used any more.
 void tsr_op_erase(tsr_op *op);
 void tsr_op_set_operand(tsr_op *op, int index, tsr_value *value);
-bool tsr_op_set_operands(tsr_ir *ir, tsr_op *op, tsr_value *const *values, int count);  // false: no memory
+bool tsr_op_set_operands(tsr_ir *ir, tsr_op *op, tsr_value *const *values,
+                         int count);  // false: no memory
 // Sets or replaces; NULL removes. `name` is of tsr_ir_name. False without memory.
 bool tsr_op_set_attr(tsr_ir *ir, tsr_op *op, const char *name, const tsr_attr *attr);
 const tsr_attr *tsr_op_attr(const tsr_op *op, const char *name);  // NULL = absent
@@ -441,11 +454,12 @@ TSR_MUST_USE tsr_status tsr_op_walk(tsr_op *op, tsr_op_visit *visit, void *conte
 // ---- functions and other symbols ----
 
 const char *tsr_op_symbol(const tsr_op *op);  // the sym_name; NULL if it has none
-tsr_op *tsr_ir_find_symbol(const tsr_ir *ir, const char *name);  // directly in the module; NULL = none
+tsr_op *tsr_ir_find_symbol(const tsr_ir *ir,
+                           const char *name);  // directly in the module; NULL = none
 // The entry: the function "main", or the only function; NULL if there is neither.
 tsr_op *tsr_ir_entry(const tsr_ir *ir);
-const tsr_type *tsr_func_type(const tsr_op *func);        // its function_type
-tsr_ir_block *tsr_func_body(const tsr_op *func);          // NULL for a declaration
+const tsr_type *tsr_func_type(const tsr_op *func);  // its function_type
+tsr_ir_block *tsr_func_body(const tsr_op *func);    // NULL for a declaration
 // The attribute dictionary of an argument or result; NULL if there is none.
 const tsr_attr *tsr_func_arg_attrs(const tsr_op *func, int index);
 const tsr_attr *tsr_func_result_attrs(const tsr_op *func, int index);

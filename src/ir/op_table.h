@@ -25,12 +25,12 @@ typedef enum tsr_text_form {
 
 enum tsr_op_trait {
   TSR_TRAIT_NONE = 0,
-  TSR_TRAIT_PURE = 1,           // no effect but its results, so it may be dropped, merged and moved
-  TSR_TRAIT_COMMUTES = 2,       // the first two operands may be swapped
-  TSR_TRAIT_ELEMENTWISE = 4,    // each result element comes from the operand elements at its index
-  TSR_TRAIT_TERMINATES = 8,     // ends a block
-  TSR_TRAIT_ISOLATED = 16,      // its regions use no values from outside
-  TSR_TRAIT_SYMBOL = 32      // has a sym_name
+  TSR_TRAIT_PURE = 1,         // no effect but its results, so it may be dropped, merged and moved
+  TSR_TRAIT_COMMUTES = 2,     // the first two operands may be swapped
+  TSR_TRAIT_ELEMENTWISE = 4,  // each result element comes from the operand elements at its index
+  TSR_TRAIT_TERMINATES = 8,   // ends a block
+  TSR_TRAIT_ISOLATED = 16,    // its regions use no values from outside
+  TSR_TRAIT_SYMBOL = 32       // has a sym_name
 };
 
 // Counts of operands, results and regions: n, or at least n.
@@ -39,11 +39,11 @@ enum tsr_op_trait {
 struct tsr_field_info;
 typedef struct tsr_op_info {
   tsr_op_id id;
-  const char *name;      // "stablehlo.add"
+  const char *name;  // "stablehlo.add"
   tsr_text_form form;
   int operands, results, regions;  // TSR_AT_LEAST(n) where the number varies
-  unsigned traits;       // tsr_op_trait
-  int attr_count;        // inherent attributes, sorted by name
+  unsigned traits;                 // tsr_op_trait
+  int attr_count;                  // inherent attributes, sorted by name
   const struct tsr_field_info *attrs;
 } tsr_op_info;
 

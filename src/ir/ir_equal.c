@@ -1,0 +1,90 @@
+// Equality of whole programs, with the first difference in words.
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "ir/ir.h"
+#include "ir/type_content.h"
+
+typedef struct comparison {
+  tsr_value_map *map;  // values of a to values of b
+  tsr_text *out;       // NULL = nobody reads it
+  bool failed;         // memory ran out
+} comparison;
+
+static bool differ(const comparison *compare, const tsr_op *op, const char *what) {
+  if (compare->out) tsr_text_addf(compare->out, "%s: %s", op->name, what);
+  return false;
+}
+
+static bool add_values(comparison *compare, const tsr_value *a, tsr_value *b) {
+  if (tsr_value_map_add(compare->map, a, b)) return true;
+  compare->failed = true;
+  return false;
+}
+
+static bool same_attrs(const comparison *compare, const tsr_op *a, const tsr_op *b) {
+  if (a->attr_count != b->attr_count) return differ(compare, a, "the attributes differ in number");
+  for (int i = 0; i < a->attr_count; i++)
+    if (strcmp(a->attrs[i].name, b->attrs[i].name) != 0 ||
+        !tsr_attr_equal(a->attrs[i].attr, b->attrs[i].attr)) {
+      if (compare->out)
+        tsr_text_addf(compare->out, "%s: attribute \"%s\" differs", a->name, a->attrs[i].name);
+      return false;
+    }
+  return true;
+}
+
+static bool same_values(comparison *compare, const tsr_op *a, const tsr_op *b) {
+  if (a->operand_count != b->operand_count || a->result_count != b->result_count ||
+      a->region_count != b->region_count)
+    return differ(compare, a, "operands, results or regions differ in number");
+  for (int i = 0; i < a->operand_count; i++)
+    if (tsr_value_map_find(compare->map, a->operands[i].value) != b->operands[i].value)
+      return differ(compare, a, "an operand differs");
+  for (int i = 0; i < a->result_count; i++) {
+    if (!tsr_type_equal(a->results[i].type, b->results[i].type))
+      return differ(compare, a, "the type of a result differs");
+    if (!add_values(compare, &a->results[i], &b->results[i])) return false;
+  }
+  return true;
+}
+
+static bool same_op(comparison *compare, const tsr_op *a, const tsr_op *b);
+
+static bool same_block(comparison *compare, const tsr_op *parent, const tsr_ir_block *a,
+                       const tsr_ir_block *b) {
+  if (a->arg_count != b->arg_count)
+    return differ(compare, parent, "the arguments of a block differ in number");
+  for (int i = 0; i < a->arg_count; i++) {
+    if (!tsr_type_equal(a->args[i]->type, b->args[i]->type))
+      return differ(compare, parent, "the type of an argument differs");
+    if (!add_values(compare, a->args[i], b->args[i])) return false;
+  }
+  const tsr_op *left = a->first, *right = b->first;
+  for (; left && right; left = left->next, right = right->next)
+    if (!same_op(compare, left, right)) return false;
+  return left || right ? differ(compare, parent, "the ops of a block differ in number") : true;
+}
+
+static bool same_op(comparison *compare, const tsr_op *a, const tsr_op *b) {
+  if (strcmp(a->name, b->name) != 0) {
+    if (compare->out) tsr_text_addf(compare->out, "%s stands where %s does", a->name, b->name);
+    return false;
+  }
+  if (!same_values(compare, a, b) || !same_attrs(compare, a, b)) return false;
+  for (int i = 0; i < a->region_count; i++) {
+    const tsr_ir_block *left = a->regions[i].first, *right = b->regions[i].first;
+    for (; left && right; left = left->next, right = right->next)
+      if (!same_block(compare, a, left, right)) return false;
+    if (left || right) return differ(compare, a, "the blocks of a region differ in number");
+  }
+  return true;
+}
+
+bool tsr_ir_equal(const tsr_ir *a, const tsr_ir *b, struct tsr_text *out_difference) {
+  comparison compare = {.map = tsr_value_map_create(), .out = out_difference};
+  const bool equal = compare.map && same_op(&compare, a->module, b->module);
+  if ((!compare.map || compare.failed) && out_difference) out_difference->failed = true;
+  tsr_value_map_destroy(compare.map);
+  return equal;
+}
