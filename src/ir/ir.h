@@ -230,7 +230,7 @@ enum tsr_record_field {
 
 // What a field of a record, or an inherent attribute of an op, may hold.
 typedef enum tsr_attr_form {
-  TSR_FORM_ANY,
+  TSR_FORM_ANY_ATTR,
   TSR_FORM_UNIT,
   TSR_FORM_BOOL,  // INTEGER of i1
   TSR_FORM_INT,   // INTEGER of any type

@@ -79,7 +79,7 @@ static bool all_have_form(const tsr_attr *attr, tsr_attr_form form, int id) {
 
 bool tsr_attr_has_form(const tsr_attr *attr, tsr_attr_form form, int id) {
   switch (form) {
-    case TSR_FORM_ANY:
+    case TSR_FORM_ANY_ATTR:
       return true;
     case TSR_FORM_UNIT:
       return attr->kind == TSR_ATTR_UNIT;
