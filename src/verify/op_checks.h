@@ -87,28 +87,31 @@ const char *tsr_show_list_item(tsr_shown *shown, int64_t value);
 // tensor<2xsi32> and tensor<2xi3>.
 enum tsr_type_class {
   TSR_PRED = 1 << 0,
-  TSR_INT = 1 << 1,  // signless or unsigned
-  TSR_FP = 1 << 2,
-  TSR_COMPLEX_FP = 1 << 3,
-  TSR_QUANTISED = 1 << 4,       // one scale for all elements
-  TSR_QUANTISED_AXIS = 1 << 5,  // a scale for each index of one dimension
-  TSR_INDEX_INT = 1 << 6,       // tensor<2xindex>
-  TSR_TOKEN = 1 << 7,
-  TSR_TUPLE = 1 << 8,
-  TSR_MEMREF = 1 << 9,
-  TSR_FUTURE = 1 << 10,
-  TSR_UNRANKED_TOO = 1 << 11,  // an unranked tensor has this bit and that of its elements
+  TSR_SINT = 1 << 1,  // integers without a sign count as signed
+  TSR_UINT = 1 << 2,
+  TSR_FP = 1 << 3,
+  TSR_COMPLEX_FP = 1 << 4,
+  TSR_QUANTISED = 1 << 5,       // one scale for all elements
+  TSR_QUANTISED_AXIS = 1 << 6,  // a scale for each index of one dimension
+  TSR_INDEX_INT = 1 << 7,       // tensor<2xindex>
+  TSR_TOKEN = 1 << 8,
+  TSR_TUPLE = 1 << 9,
+  TSR_MEMREF = 1 << 10,
+  TSR_FUTURE = 1 << 11,
+  TSR_UNRANKED = 1 << 12,  // an unranked tensor has this bit and that of its elements
+  TSR_INT = TSR_SINT | TSR_UINT,
   TSR_ANY_SCALAR = TSR_PRED | TSR_INT | TSR_FP | TSR_COMPLEX_FP,
   TSR_TENSOR = TSR_ANY_SCALAR | TSR_QUANTISED,
   TSR_TENSOR_AXIS = TSR_TENSOR | TSR_QUANTISED_AXIS,
-  // Demands on the shape, in masks of verify/op_types.def only.
-  TSR_RANK_0 = 1 << 12,
-  TSR_RANK_1 = 1 << 13,
-  TSR_RANK_2 = 1 << 14,
-  TSR_STATIC = 1 << 15,           // no unknown dimension
-  TSR_STATIC_OR_BOUND = 1 << 16,  // or a single one, which has a bound
-  TSR_32_OR_64 = 1 << 17,         // bits of the element
-  TSR_ANYTHING = 1 << 18          // no demand at all
+  // Demands on the shape and the elements, in masks of verify/op_types.def only.
+  TSR_RANK_0 = 1 << 13,
+  TSR_RANK_1 = 1 << 14,
+  TSR_RANK_2 = 1 << 15,
+  TSR_STATIC = 1 << 16,           // no unknown dimension
+  TSR_STATIC_OR_BOUND = 1 << 17,  // or a single one, which has a bound
+  TSR_32_OR_64 = 1 << 18,         // floats of 32 or 64 bits
+  TSR_32_BITS = 1 << 19,
+  TSR_ANYTHING = 1 << 20  // no demand at all
 };
 unsigned tsr_type_class(const tsr_type *type);
 bool tsr_type_fits(const tsr_type *type, unsigned mask);  // classes and demands
@@ -138,9 +141,10 @@ bool tsr_types_match(const tsr_type *a, const tsr_type *b);   // both; types of 
 bool tsr_same_element(const tsr_type *a, const tsr_type *b);  // exactly equal element types
 // The element type, or what a quantised one expresses.
 const tsr_type *tsr_expressed(const tsr_type *type);
-// Whether an element type can become another in an accumulation without loss: same kind (or
-// boolean to itself), as many bits or more. For quantised ones the expressed types count too.
+// Whether elements can be accumulated in another type: the same kind with as many bits or more.
+// Floats may lose precision. Quantised ones express the same.
 bool tsr_element_promotes(const tsr_type *from, const tsr_type *to);
+int tsr_element_bits(const tsr_type *type);  // twice those of a part for complex; of the storage
 
 // The shape of one type with the elements of another. NULL without memory.
 const tsr_type *tsr_type_with_element(tsr_ir *ir, const tsr_type *shaped, const tsr_type *element);
@@ -155,6 +159,8 @@ void tsr_type_bounds(const tsr_type *type, int64_t *out_bounds);
 TSR_MUST_USE tsr_status tsr_merge_types(tsr_ir *ir, const tsr_op *op, const char *constraint,
                                         const tsr_type *const *types, int count, bool least,
                                         const tsr_type **out_type);
+// Makes one dimension more specific by what another type knows of it; false if they differ.
+bool tsr_merge_size(int64_t *size, int64_t *bound, int64_t other_size, int64_t other_bound);
 // Fails unless all operand types match the first: constraint, and the first operand to look at.
 TSR_MUST_USE tsr_status tsr_check_operands_match(const tsr_op *op, const char *constraint,
                                                  int first);
@@ -167,7 +173,8 @@ enum { TSR_RANK_LIMIT = 1024 };
 // Lists of integers; NULL is an empty one.
 bool tsr_ints_within(const tsr_attr *ints, int64_t low, int64_t high);  // low <= each < high
 bool tsr_ints_unique(const tsr_attr *ints);
-bool tsr_ints_sorted(const tsr_attr *ints);  // each at most its successor
+bool tsr_ints_distinct(const tsr_attr *a, const tsr_attr *b);  // unique over both lists
+bool tsr_ints_sorted(const tsr_attr *ints);                    // each at most its successor
 bool tsr_ints_contain(const tsr_attr *ints, int64_t value);
 bool tsr_ints_equal(const tsr_attr *a, const tsr_attr *b);
 static inline const tsr_attr *tsr_record_ints(const tsr_attr *record, int field) {
@@ -191,6 +198,11 @@ tsr_ir_block *tsr_only_block(const tsr_op *op, int region);
 TSR_MUST_USE tsr_status tsr_check_combiner(const tsr_op *op, int region, const char *constraint,
                                            const tsr_type *const *inputs,
                                            const tsr_type *const *inits, int count);
+// The same where elements may have a shape too: some of the sizes `dims`, in their order.
+TSR_MUST_USE tsr_status tsr_check_combiner_of(const tsr_op *op, int region, const char *constraint,
+                                              const tsr_type *const *inputs,
+                                              const tsr_type *const *inits, int count,
+                                              const int64_t *dims, int dim_count);
 // The element type that a combiner returns at `index`; the block must have passed the check.
 const tsr_type *tsr_combiner_element(const tsr_op *op, int region, int index);
 
