@@ -44,6 +44,7 @@
   X(placer, release, const tsr_placer)               \
   X(plan, release, const tsr_plan)                   \
   X(pool, destroy, tsr_pool)                         \
+  X(program, release, const tsr_program)             \
   X(rules, release, const tsr_rules)                 \
   X(save, destroy, tsr_save)                         \
   X(sequence, release, const tsr_sequence)           \

@@ -1,0 +1,7 @@
+// Programs: the tier of StableHLO. Everything below include/tessera/program/.
+#ifndef TESSERA_PROGRAM_H
+#define TESSERA_PROGRAM_H
+
+#include "tessera/program/program.h"
+
+#endif
