@@ -1,6 +1,6 @@
 // The trees of a jax.export file: Python containers around the arguments and results, and the path
 // of every leaf, by which users know their arrays.
-#include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text_internal.h"
@@ -8,6 +8,7 @@
 
 // The slots of a PyTreeDef.
 enum { KIND, CHILDREN, KEYS, CUSTOM_NAME, CUSTOM_DATA };
+enum { MAX_FIELD_NAMES = 4096 };  // bytes of the names of a namedtuple
 
 static tsr_status read_custom(const tsr_flat_table *table, tsr_export_tree *tree) {
   tsr_flat_list data;
@@ -88,6 +89,33 @@ static void add_repr(const char *string, tsr_text *out) {
   tsr_text_add_char(out, quote);
 }
 
+// The names of a namedtuple's fields are stored as a JSON list of identifiers: ["a", "b"]. Gives the
+// one of a child, and its length; NULL for other custom nodes.
+static const char *field_name(const tsr_export_tree *tree, int64_t child, size_t *out_length) {
+  const char *at = tree->custom_data, *end = at + tree->custom_length;
+  if (tree->custom_length < 2 || tree->custom_length > MAX_FIELD_NAMES || *at != '[' ||
+      end[-1] != ']')
+    return NULL;
+  for (at++; at < end && *at == '"'; child--) {
+    const char *name = ++at;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    if (at == end || *at != '"') return NULL;
+    *out_length = (size_t)(at - name);
+    if (!child) return name;
+    for (at++; at < end && (*at == ',' || *at == ' ');) at++;
+  }
+  return NULL;
+}
+
+static void add_custom_step(const tsr_export_tree *tree, int64_t child, tsr_text *out) {
+  size_t length = 0;
+  const char *name = field_name(tree, child, &length);
+  if (name)
+    tsr_text_addf(out, ".%.*s", (int)length, name);
+  else
+    tsr_text_addf(out, "[<flat index %lld>]", (long long)child);
+}
+
 static void add_step(const tsr_export_tree *tree, int64_t child, tsr_text *out) {
   switch (tree->kind) {
     case TSR_EXPORT_DICT:
@@ -96,7 +124,7 @@ static void add_step(const tsr_export_tree *tree, int64_t child, tsr_text *out) 
       tsr_text_add(out, "]");
       break;
     case TSR_EXPORT_CUSTOM:
-      tsr_text_addf(out, "[<flat index %lld>]", (long long)child);
+      add_custom_step(tree, child, out);
       break;
     default:
       tsr_text_addf(out, "[%lld]", (long long)child);

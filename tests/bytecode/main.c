@@ -1,0 +1,7 @@
+int suite_export_file(void);
+
+int main(void) {
+  int failed = 0;
+  failed += suite_export_file();
+  return failed;
+}

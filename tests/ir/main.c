@@ -1,8 +1,0 @@
-#include "support/suites.h"
-
-#define SUITES(X) \
-  X(op_table)     \
-  X(ir_content)   \
-  X(ir_changes)
-
-MAIN_OF(SUITES)
