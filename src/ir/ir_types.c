@@ -27,8 +27,8 @@ static uint64_t mix_quant(uint64_t hash, const tsr_quant *quant) {
 }
 
 static uint64_t hash_of(const tsr_type *type) {
-  const int64_t head[] = {type->kind, type->width, type->sign,        type->format,
-                          type->rank, type->count, type->input_count, type->dims != NULL};
+  const int64_t head[] = {type->kind, type->width, type->sign,       type->format,
+                          type->rank, type->count, type->input_count};
   uint64_t hash = mix(0, head, sizeof head);
   if (type->element) hash = mix(hash, &type->element->hash, sizeof type->element->hash);
   if (type->rank) hash = mix(hash, type->dims, (size_t)type->rank * sizeof *type->dims);
