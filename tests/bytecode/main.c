@@ -1,7 +1,9 @@
+int suite_bytecode_read(void);
 int suite_export_file(void);
 
 int main(void) {
   int failed = 0;
+  failed += suite_bytecode_read();
   failed += suite_export_file();
   return failed;
 }
