@@ -135,6 +135,8 @@ static inline bool tsr_sizes_match(int64_t a, int64_t b) {
 // Ranks equal, sizes match, and no size is greater than the bound that the other type has for it.
 // Unranked matches all.
 bool tsr_shapes_match(const tsr_type *a, const tsr_type *b);
+// Ranks equal and sizes match; bounds do not count.
+bool tsr_dims_match(const tsr_type *a, const tsr_type *b);
 // Equal; quantised ones may differ in scales and zero points.
 bool tsr_elements_match(const tsr_type *a, const tsr_type *b);
 bool tsr_types_match(const tsr_type *a, const tsr_type *b);   // both; types of any kind
@@ -165,6 +167,17 @@ bool tsr_merge_size(int64_t *size, int64_t *bound, int64_t other_size, int64_t o
 TSR_MUST_USE tsr_status tsr_check_operands_match(const tsr_op *op, const char *constraint,
                                                  int first);
 
+// Fails unless all operands and all results that there are have one shape: in each dimension all
+// known sizes are equal.
+TSR_MUST_USE tsr_status tsr_check_one_shape(const tsr_op *op, const char *constraint);
+// Fails unless the elements of all operands and of all results that there are match those of the
+// first; `exactly` asks for equal scales of quantised ones too.
+TSR_MUST_USE tsr_status tsr_check_one_element(const tsr_op *op, const char *constraint,
+                                              bool exactly);
+// Fails unless a list of dimensions has unique values from 0 to rank - 1.
+TSR_MUST_USE tsr_status tsr_check_dims(const tsr_op *op, const char *unique, const char *within,
+                                       const char *name, const tsr_attr *dims, int64_t rank);
+
 // The highest rank this room computes with; types of higher rank are refused by the driver.
 enum { TSR_RANK_LIMIT = 1024 };
 
@@ -183,7 +196,7 @@ static inline const tsr_attr *tsr_record_ints(const tsr_attr *record, int field)
 int64_t tsr_record_int(const tsr_attr *record, int field);
 bool tsr_bool_at(const tsr_attr *bools, int64_t index);  // of array<i1: ...>
 // The constant that makes a value: the DENSE of stablehlo.constant; NULL if it is made elsewhere.
-const tsr_attr *tsr_value_constant(const tsr_value *value);
+const tsr_attr *tsr_constant_of(const tsr_value *value);
 // Element `index` of a DENSE of integers, extended by its sign.
 int64_t tsr_dense_int(const tsr_attr *dense, int64_t index);
 
@@ -203,11 +216,35 @@ TSR_MUST_USE tsr_status tsr_check_combiner_of(const tsr_op *op, int region, cons
                                               const tsr_type *const *inputs,
                                               const tsr_type *const *inits, int count,
                                               const int64_t *dims, int dim_count);
+// reduce and reduce_window: as many initial values as inputs, inputs of one shape; and the body.
+TSR_MUST_USE tsr_status tsr_check_inputs_and_inits(const tsr_op *op, const char *count,
+                                                   const char *shape);
+TSR_MUST_USE tsr_status tsr_check_reducer(tsr_ir *ir, const tsr_op *op, const char *constraint,
+                                          const int64_t *dims, int dim_count);
 // The element type that a combiner returns at `index`; the block must have passed the check.
 const tsr_type *tsr_combiner_element(const tsr_op *op, int region, int index);
 
+// ---- what ops with static and with dynamic sizes share
+
+// gather and dynamic_gather: (C1) to (C20) of the dimension numbers, and the result type. `slices`
+// has a size for each dimension of the operand, TSR_DYNAMIC where it is not known.
+TSR_MUST_USE tsr_status tsr_check_gather(const tsr_op *op, const tsr_attr *numbers,
+                                         int64_t slice_count);
+TSR_MUST_USE tsr_status tsr_infer_gathered(tsr_ir *ir, const tsr_op *op, const tsr_attr *numbers,
+                                           const int64_t *slices, tsr_result_types *out);
+// convolution and dynamic_conv: all constraints but those on the result, and the result type.
+// `padding` is a DENSE of integers of shape [spatial dimensions, 2]; NULL = none, or not known.
+TSR_MUST_USE tsr_status tsr_check_convolution(const tsr_op *op, const tsr_attr *padding);
+TSR_MUST_USE tsr_status tsr_infer_convolved(tsr_ir *ir, const tsr_op *op, const tsr_attr *padding,
+                                            tsr_result_types *out);
+// Constraints on quantised elements of dot_general ((C14) and (C17) to (C20): `first` is 14) and of
+// convolutions ((C28) and (C31) to (C34): 28).
+TSR_MUST_USE tsr_status tsr_check_quantised_product(const tsr_op *op, int first);
+
 // ---- quantised ops
 
+// Fails unless the scales of quantised elements of the operand and the result are equal.
+TSR_MUST_USE tsr_status tsr_check_kept_scales(const tsr_op *op, const char *constraint);
 // Fails unless all operands and results are quantised, or none is.
 TSR_MUST_USE tsr_status tsr_check_all_quantised(const tsr_op *op, const char *constraint);
 

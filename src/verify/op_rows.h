@@ -12,7 +12,9 @@ typedef struct tsr_op_row {
 const tsr_op_row *tsr_op_row_of(tsr_op_id id);
 
 // The names of the constraints on the results of an op with inference: on the shape of each (the
-// last serves the rest) and on the element types. NULL = none.
+// last serves the rest) and on the element types. NULL = none; TSR_FREE_ELEMENT = the element type
+// is not constrained, and the inferred one is what a builder takes.
+#define TSR_FREE_ELEMENT "*"
 typedef struct tsr_result_names {
   const char *shapes[3];
   const char *element;

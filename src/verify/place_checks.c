@@ -1,0 +1,76 @@
+// Whether ops stand where they may: the ends of blocks, and values that are visible where used.
+#include "verify/op_rows.h"
+
+// ---- blocks
+
+// The op that ends the blocks of an op's regions.
+static tsr_op_id end_of(const tsr_op *op) {
+  if (op->info->id == TSR_OP_FUNC) return TSR_OP_FUNC_RETURN;
+  return op->info->id == TSR_OP_SDY_MANUAL_COMPUTATION ||
+                 op->info->id == TSR_OP_SDY_NAMED_COMPUTATION
+             ? TSR_OP_SDY_RETURN
+             : TSR_OP_RETURN;
+}
+
+static tsr_status check_end(const tsr_op *op, const tsr_ir_block *block) {
+  const tsr_op *end = tsr_block_terminator(block);
+  const tsr_op_id wanted = end_of(op);
+  TSR_ASK(end && end->info->id == wanted, op, "", "a block ends with %s, expected %s",
+          block->last ? block->last->name : "no op", tsr_op_info_of(wanted)->name);
+  return NULL;
+}
+
+static tsr_status check_region(const tsr_op *op, int index) {
+  const tsr_region *region = &op->regions[index];
+  const bool several = op->info->id == TSR_OP_FUNC;
+  TSR_ASK(region->block_count == 1 || several, op, "", "region %d has %d blocks, expected 1", index,
+          region->block_count);
+  if (op->info->id == TSR_OP_MODULE) return NULL;
+  for (const tsr_ir_block *block = region->first; block; block = block->next) {
+    for (int i = 0; i < block->arg_count; i++) TSR_TRY(tsr_check_type(op, block->args[i]->type));
+    TSR_TRY(check_end(op, block));
+  }
+  return NULL;
+}
+
+tsr_status tsr_check_blocks(const tsr_op *op) {
+  if (op->info->traits & TSR_TRAIT_TERMINATES)
+    TSR_ASK(!op->next, op, "", "stands before %s, expected the end of the block", op->next->name);
+  for (int i = 0; i < op->region_count; i++) TSR_TRY(check_region(op, i));
+  return NULL;
+}
+
+// ---- values
+
+// The op of the block `block` that holds `op`, which may be itself; NULL if the block is no
+// ancestor. `*out_isolated` is the isolated op that is left on the way, or NULL.
+static const tsr_op *ancestor_in(const tsr_op *op, const tsr_ir_block *block,
+                                 const tsr_op **out_isolated) {
+  *out_isolated = NULL;
+  while (op && op->block != block) {
+    op = tsr_op_parent(op);
+    if (op && op->info->traits & TSR_TRAIT_ISOLATED) *out_isolated = op;
+  }
+  return op;
+}
+
+static tsr_status check_use(const tsr_op *op, int index) {
+  const tsr_value *value = tsr_op_operand(op, index);
+  if (value->def && value->def->block == op->block && value->def->mark < op->mark) return NULL;
+  const tsr_ir_block *block = tsr_value_block(value);
+  const tsr_op *isolated = NULL;
+  const tsr_op *place = block ? ancestor_in(op, block, &isolated) : NULL;
+  TSR_ASK(place, op, "", "operand %d is defined in a region that does not hold the op", index);
+  TSR_ASK(!isolated, op, "", "operand %d is defined outside of %s, which is isolated", index,
+          isolated->name);
+  const bool ordered =
+      !tsr_block_parent(block) || tsr_block_parent(block)->info->id != TSR_OP_MODULE;
+  TSR_ASK(!value->def || !ordered || value->def->mark < place->mark, op, "",
+          "operand %d is used before it is defined", index);
+  return NULL;
+}
+
+tsr_status tsr_check_uses(const tsr_op *op) {
+  for (int i = 0; i < op->operand_count; i++) TSR_TRY(check_use(op, i));
+  return NULL;
+}
