@@ -23,10 +23,7 @@
 #include "ir/issues.h"
 #include "tessera/text.h"
 
-enum {
-  TSR_READER_DEPTH = 256,         // of nested types, attributes, locations and regions
-  TSR_READER_ALIAS_DEPTH = 2048,  // the same with what aliases stand for
-};
+enum { TSR_READER_DEPTH = 256 };  // of nested types, attributes, locations and regions
 
 typedef enum tsr_token_kind {
   TSR_TOKEN_END,      // of the text
@@ -56,7 +53,6 @@ typedef struct tsr_alias {
   const tsr_attr *attr;
   const tsr_type *type;
   bool open;  // being read: using it now is a cycle
-  int depth;  // levels inside
 } tsr_alias;
 
 typedef struct tsr_alias_table {
@@ -72,9 +68,9 @@ typedef struct tsr_reader {
   const char *at;           // after the current token
   tsr_token token;          // the current one
   const char *last_end;     // the end of the token taken last
-  int depth, reached;       // levels now, and the most of the alias that is being read
-  bool searched;            // for aliases
-  bool one_line;            // messages name only the column
+  int depth;
+  bool searched;  // for aliases
+  bool one_line;  // messages name only the column
   tsr_alias_table attr_aliases, type_aliases;
   tsr_issues issues;  // for callers that go on after a failure
   // The newest place asked for (tsr_reader_place), from which the next is counted.

@@ -9,6 +9,7 @@
 #include "base/name_index.h"
 #include "ir/issues.h"
 #include "verify/op_rows.h"
+#include "verify/sdy_checks.h"
 
 enum { NESTING = 256 };
 
@@ -47,6 +48,7 @@ tsr_status tsr_verify_op(tsr_ir *ir, const tsr_op *op) {
   TSR_TRY(tsr_check_blocks(op));
   const tsr_op_row *row = tsr_op_row_of(op->info->id);
   TSR_TRY(row->verify(ir, op));
+  TSR_TRY(tsr_check_sdy_attrs(ir, op));
   tsr_result_types inferred = {.ir = ir};
   TSR_TRY(row->infer(ir, op, &inferred));
   return inferred.unknown ? NULL : compare_results(op, &inferred);

@@ -1,5 +1,6 @@
 // Constants and ops that arrange elements in another shape.
 #include "verify/op_checks.h"
+#include "verify/shape_rules.h"
 
 tsr_status tsr_verify_types_only(tsr_ir *ir, const tsr_op *op) {
   (void)ir, (void)op;
@@ -112,23 +113,29 @@ static tsr_status check_spread_scales(const tsr_op *op, const tsr_attr *map) {
   return NULL;
 }
 
-tsr_status tsr_verify_broadcast_in_dim(tsr_ir *ir, const tsr_op *op) {
-  (void)ir;
+tsr_status tsr_check_broadcast(const tsr_op *op) {
   const tsr_type *operand = tsr_operand_type(op, 0), *result = op->results[0].type;
   const tsr_attr *map = tsr_op_attr(op, "broadcast_dimensions");
-  const bool per_axis = tsr_is_axis_quantised(operand);
-  TSR_TRY(tsr_check_one_element(op, "C1", !per_axis));
+  const bool dynamic = op->info->id == TSR_OP_DYNAMIC_BROADCAST_IN_DIM;
   TSR_ASK(tsr_attr_int_count(map) == operand->rank, op, "C2",
           "broadcast_dimensions is %s, expected a dimension for each of %s", SHOW_INTS(map),
           SHOW_TYPE(operand));
   TSR_TRY(tsr_check_dims(op, "C4", "C3", "broadcast_dimensions", map, result->rank));
   for (int i = 0; i < operand->rank; i++) {
     const int64_t size = operand->dims[i], dim = tsr_attr_int_at(map, i);
-    TSR_ASK(size == 1 || tsr_is_dynamic(size) || size == result->dims[dim], op, "C5",
+    TSR_ASK(size == 1 || tsr_is_dynamic(size) || size == result->dims[dim] ||
+                (dynamic && tsr_is_dynamic(result->dims[dim])),
+            op, "C5",
             "dimension %d of %s is spread over dimension %lld of %s, expected the same size or 1",
             i, SHOW_TYPE(operand), (long long)dim, SHOW_TYPE(result));
   }
-  return per_axis ? check_spread_scales(op, map) : NULL;
+  return tsr_is_axis_quantised(operand) ? check_spread_scales(op, map) : NULL;
+}
+
+tsr_status tsr_verify_broadcast_in_dim(tsr_ir *ir, const tsr_op *op) {
+  (void)ir;
+  TSR_TRY(tsr_check_one_element(op, "C1", !tsr_is_axis_quantised(tsr_operand_type(op, 0))));
+  return tsr_check_broadcast(op);
 }
 
 // ---- reshape
@@ -160,10 +167,8 @@ static uint64_t size_before(const tsr_type *type, int dim) {
   return product;
 }
 
-tsr_status tsr_verify_reshape(tsr_ir *ir, const tsr_op *op) {
-  (void)ir;
+tsr_status tsr_check_reshape(const tsr_op *op) {
   const tsr_type *operand = tsr_operand_type(op, 0), *result = op->results[0].type;
-  TSR_TRY(tsr_check_one_element(op, "C1", false));
   if (!tsr_type_is_static(operand) || !tsr_type_is_static(result)) return NULL;
   TSR_ASK(tsr_type_element_count(operand) == tsr_type_element_count(result), op, "C2",
           "%s has %lld elements and %s has %lld, expected as many", SHOW_TYPE(operand),
@@ -180,6 +185,12 @@ tsr_status tsr_verify_reshape(tsr_ir *ir, const tsr_op *op) {
           "%s and %s have different numbers of elements before the quantised dimension",
           SHOW_TYPE(operand), SHOW_TYPE(result));
   return NULL;
+}
+
+tsr_status tsr_verify_reshape(tsr_ir *ir, const tsr_op *op) {
+  (void)ir;
+  TSR_TRY(tsr_check_one_element(op, "C1", false));
+  return tsr_check_reshape(op);
 }
 
 // ---- reverse and transpose
