@@ -23,7 +23,10 @@
 #include "ir/issues.h"
 #include "tessera/text.h"
 
-enum { TSR_READER_DEPTH = 256 };  // of nested types, attributes, locations and regions
+enum {
+  TSR_READER_DEPTH = 256,         // of nested types, attributes, locations and regions
+  TSR_READER_ALIAS_DEPTH = 2048,  // the same with what aliases stand for
+};
 
 typedef enum tsr_token_kind {
   TSR_TOKEN_END,      // of the text
@@ -53,6 +56,7 @@ typedef struct tsr_alias {
   const tsr_attr *attr;
   const tsr_type *type;
   bool open;  // being read: using it now is a cycle
+  int depth;  // levels inside
 } tsr_alias;
 
 typedef struct tsr_alias_table {
@@ -68,9 +72,9 @@ typedef struct tsr_reader {
   const char *at;           // after the current token
   tsr_token token;          // the current one
   const char *last_end;     // the end of the token taken last
-  int depth;
-  bool searched;  // for aliases
-  bool one_line;  // messages name only the column
+  int depth, reached;       // levels now, and the most of the alias that is being read
+  bool searched;            // for aliases
+  bool one_line;            // messages name only the column
   tsr_alias_table attr_aliases, type_aliases;
   tsr_issues issues;  // for callers that go on after a failure
   // The newest place asked for (tsr_reader_place), from which the next is counted.
