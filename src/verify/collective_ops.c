@@ -123,7 +123,7 @@ tsr_status tsr_check_groups(tsr_ir *ir, const tsr_op *op, const tsr_group_rules 
   return check_written_groups(op, rules, groups);
 }
 
-int64_t tsr_group_size(const tsr_op *op) {
+int64_t tsr_process_group_size(const tsr_op *op) {
   const tsr_attr *groups = tsr_op_attr(op, "replica_groups");
   if (!groups || groups->kind != TSR_ATTR_DENSE || groups->type->rank != 2) return 0;
   return groups->type->dims[1];

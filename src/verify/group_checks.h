@@ -15,7 +15,7 @@ typedef struct tsr_group_rules {
 TSR_MUST_USE tsr_status tsr_check_groups(tsr_ir *ir, const tsr_op *op,
                                          const tsr_group_rules *rules);
 // The processes of each group, as far as the groups are written out; 0 = not known.
-int64_t tsr_group_size(const tsr_op *op);
+int64_t tsr_process_group_size(const tsr_op *op);
 
 // The id of channel_handle; 0 without one.
 int64_t tsr_channel_id(const tsr_op *op);
