@@ -114,15 +114,15 @@ bool tsr_walk_fits(const tsr_walk *walk, int64_t count) {
   return least >= 0 && most < count;
 }
 
-bool tsr_read_ints(const tsr_attr *attr, int64_t count, int64_t *out) {
+bool tsr_ints_of_attr(const tsr_attr *attr, int64_t count, int64_t *out) {
   if (!attr || tsr_attr_int_count(attr) != count) return false;
   for (int64_t i = 0; i < count; i++) out[i] = tsr_attr_int_at(attr, i);
   return true;
 }
 
-int tsr_read_dims(const tsr_attr *attr, int64_t limit, int room, int64_t *out) {
+int tsr_dims_of_attr(const tsr_attr *attr, int64_t limit, int room, int64_t *out) {
   const int64_t count = tsr_attr_int_count(attr);
-  if (count > room || (count && !tsr_read_ints(attr, count, out))) return -1;
+  if (count > room || (count && !tsr_ints_of_attr(attr, count, out))) return -1;
   for (int64_t i = 0; i < count; i++)
     if (out[i] < 0 || out[i] >= limit) return -1;
   return (int)count;

@@ -35,13 +35,14 @@ static bool read_rules(const tsr_attr *record, const index_fields *f, const tsr_
   const tsr_attr *vector_dim = tsr_attr_field(record, f->vector_dim);
   out->vector_dim = vector_dim ? (int)vector_dim->integer : 0;
   out->window_count =
-      tsr_read_dims(tsr_attr_field(record, f->window), windows->rank, room, out->window);
-  out->dropped_count = tsr_read_dims(tsr_attr_field(record, f->dropped), rank, room, out->dropped);
+      tsr_dims_of_attr(tsr_attr_field(record, f->window), windows->rank, room, out->window);
+  out->dropped_count =
+      tsr_dims_of_attr(tsr_attr_field(record, f->dropped), rank, room, out->dropped);
   out->batching_count =
-      tsr_read_dims(tsr_attr_field(record, f->batching), rank, room, out->batching);
-  out->map_count = tsr_read_dims(tsr_attr_field(record, f->map), rank, room, out->map);
-  const int paired = tsr_read_dims(tsr_attr_field(record, f->index_batching), indices->rank, room,
-                                   out->index_batching);
+      tsr_dims_of_attr(tsr_attr_field(record, f->batching), rank, room, out->batching);
+  out->map_count = tsr_dims_of_attr(tsr_attr_field(record, f->map), rank, room, out->map);
+  const int paired = tsr_dims_of_attr(tsr_attr_field(record, f->index_batching), indices->rank,
+                                      room, out->index_batching);
   if (out->window_count < 0 || out->dropped_count < 0 || out->map_count < 0) return false;
   if (out->vector_dim < 0 || out->vector_dim > indices->rank) return false;
   const int64_t length = out->vector_dim == indices->rank ? 1 : indices->dims[out->vector_dim];
@@ -105,7 +106,7 @@ bool tsr_eval_gather(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *op
   int64_t sizes[TSR_EVALUATED_RANK], start[TSR_EVALUATED_RANK], within[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!tsr_constant_open(type, results) || !tsr_walk_init(&walk, type)) return false;
-  if (!tsr_read_ints(tsr_op_attr(op, "slice_sizes"), operand->rank, sizes)) return false;
+  if (!tsr_ints_of_attr(tsr_op_attr(op, "slice_sizes"), operand->rank, sizes)) return false;
   if (!read_rules(tsr_op_attr(op, "dimension_numbers"), &gather_fields, operand, operands[1]->type,
                   type, &rules))
     return false;

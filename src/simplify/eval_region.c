@@ -91,7 +91,7 @@ static bool reduce_block(tsr_evaluator *e, tsr_ir_block *block, int inputs,
 // A walk over the input whose offset is the element of the result that an index belongs to.
 static bool reduce_walk(const tsr_op *op, const tsr_type *input, tsr_walk *walk) {
   int64_t dims[TSR_EVALUATED_RANK];
-  const int count = tsr_read_dims(tsr_op_attr(op, "dimensions"), input->rank, input->rank, dims);
+  const int count = tsr_dims_of_attr(tsr_op_attr(op, "dimensions"), input->rank, input->rank, dims);
   if (count < 0 || !tsr_walk_init(walk, input)) return false;
   int64_t stride = 1;
   for (int d = input->rank - 1; d >= 0; d--) {
@@ -133,9 +133,10 @@ typedef struct dot_side {
 
 static bool read_side(const tsr_attr *record, int batching, int contracting, int rank,
                       dot_side *out) {
-  out->batching_count = tsr_read_dims(tsr_attr_field(record, batching), rank, rank, out->batching);
+  out->batching_count =
+      tsr_dims_of_attr(tsr_attr_field(record, batching), rank, rank, out->batching);
   out->contracting_count =
-      tsr_read_dims(tsr_attr_field(record, contracting), rank, rank, out->contracting);
+      tsr_dims_of_attr(tsr_attr_field(record, contracting), rank, rank, out->contracting);
   return out->batching_count >= 0 && out->contracting_count >= 0;
 }
 

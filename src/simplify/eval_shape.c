@@ -69,7 +69,7 @@ bool tsr_eval_broadcast_in_dim(tsr_evaluator *e, tsr_op *op, const tsr_constant 
   int64_t dims[TSR_EVALUATED_RANK], strides[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!tsr_walk_init(&walk, type)) return false;
-  if (tsr_read_dims(tsr_op_attr(op, "broadcast_dimensions"), type->rank, rank, dims) != rank)
+  if (tsr_dims_of_attr(tsr_op_attr(op, "broadcast_dimensions"), type->rank, rank, dims) != rank)
     return false;
   tsr_strides_of(operand->type, strides);
   for (int i = 0; i < rank; i++)
@@ -93,7 +93,7 @@ bool tsr_eval_transpose(tsr_evaluator *e, tsr_op *op, const tsr_constant *const 
   int64_t permutation[TSR_EVALUATED_RANK], strides[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!same_rank(operands[0], op) || !tsr_walk_init(&walk, type)) return false;
-  if (tsr_read_dims(tsr_op_attr(op, "permutation"), type->rank, type->rank, permutation) !=
+  if (tsr_dims_of_attr(tsr_op_attr(op, "permutation"), type->rank, type->rank, permutation) !=
       type->rank)
     return false;
   tsr_strides_of(operands[0]->type, strides);
@@ -107,8 +107,8 @@ bool tsr_eval_slice(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *ope
   int64_t starts[TSR_EVALUATED_RANK], steps[TSR_EVALUATED_RANK], strides[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!same_rank(operands[0], op) || !tsr_walk_init(&walk, type)) return false;
-  if (!tsr_read_ints(tsr_op_attr(op, "start_indices"), type->rank, starts) ||
-      !tsr_read_ints(tsr_op_attr(op, "strides"), type->rank, steps))
+  if (!tsr_ints_of_attr(tsr_op_attr(op, "start_indices"), type->rank, starts) ||
+      !tsr_ints_of_attr(tsr_op_attr(op, "strides"), type->rank, steps))
     return false;
   tsr_strides_of(operands[0]->type, strides);
   for (int d = 0; d < type->rank; d++) {
@@ -127,7 +127,7 @@ bool tsr_eval_reverse(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *o
   int64_t dims[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!same_rank(operands[0], op) || !tsr_walk_init(&walk, type)) return false;
-  const int count = tsr_read_dims(tsr_op_attr(op, "dimensions"), type->rank, type->rank, dims);
+  const int count = tsr_dims_of_attr(tsr_op_attr(op, "dimensions"), type->rank, type->rank, dims);
   if (count < 0) return false;
   tsr_walk_row_major(&walk);
   for (int i = 0; i < count; i++) {
@@ -189,8 +189,8 @@ bool tsr_eval_pad(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *opera
   int64_t low[TSR_EVALUATED_RANK], interior[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!same_rank(operand, op) || operands[1]->scalar.dtype != operand->scalar.dtype) return false;
-  if (!tsr_read_ints(tsr_op_attr(op, "edge_padding_low"), type->rank, low) ||
-      !tsr_read_ints(tsr_op_attr(op, "interior_padding"), type->rank, interior))
+  if (!tsr_ints_of_attr(tsr_op_attr(op, "edge_padding_low"), type->rank, low) ||
+      !tsr_ints_of_attr(tsr_op_attr(op, "interior_padding"), type->rank, interior))
     return false;
   if (!tsr_constant_open(type, results) || !tsr_walk_init(&walk, operand->type)) return false;
   memcpy(results->one, operands[1]->one, sizeof results->one);

@@ -89,9 +89,9 @@ bool tsr_walk_fits(const tsr_walk *walk, int64_t count);
 void tsr_strides_of(const tsr_type *type, int64_t *out_strides);
 
 // An attribute that lists exactly `count` integers; false for any other.
-bool tsr_read_ints(const tsr_attr *attr, int64_t count, int64_t *out);
+bool tsr_ints_of_attr(const tsr_attr *attr, int64_t count, int64_t *out);
 // The same of any number up to `room` that are in 0 to `limit` - 1; -1 if it is none.
-int tsr_read_dims(const tsr_attr *attr, int64_t limit, int room, int64_t *out);
+int tsr_dims_of_attr(const tsr_attr *attr, int64_t limit, int room, int64_t *out);
 bool tsr_has_dim(const int64_t *dims, int count, int64_t dim);
 
 #endif
