@@ -112,7 +112,7 @@ void tsr_print_bounds(const tsr_attr *record, tsr_text *out) {
   tsr_text_add_char(out, '>');
 }
 
-void tsr_print_sub_axis(const tsr_attr *record, tsr_text *out) {
+void tsr_print_sub_axis_info(const tsr_attr *record, tsr_text *out) {
   tsr_text_addf(out, "(%lld)%lld",
                 (long long)tsr_attr_field(record, TSR_SUB_AXIS_PRE_SIZE)->integer,
                 (long long)tsr_attr_field(record, TSR_SUB_AXIS_SIZE)->integer);

@@ -296,7 +296,7 @@ tsr_status tsr_read_bounds(tsr_reader *reader, tsr_record_id id, const tsr_attr 
 }
 
 // (pre-size)size
-tsr_status tsr_read_sub_axis(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr) {
+tsr_status tsr_read_sub_axis_info(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr) {
   int64_t before = 0, size = 0;
   TSR_TRY(tsr_expect_sign(reader, "("));
   TSR_TRY(tsr_read_int(reader, "the pre-size of a sub-axis", &before));

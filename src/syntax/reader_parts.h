@@ -50,7 +50,7 @@ TSR_MUST_USE tsr_status tsr_check_integer(const tsr_reader *reader, const char *
 
 // Readers of record bodies: what follows #dialect.name, the brackets included.
 typedef tsr_status tsr_read_body(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr);
-tsr_read_body tsr_read_struct, tsr_read_conv, tsr_read_bounds, tsr_read_sub_axis;
+tsr_read_body tsr_read_struct, tsr_read_conv, tsr_read_bounds, tsr_read_sub_axis_info;
 tsr_read_body tsr_read_sdy_names, tsr_read_sdy_mesh_axis, tsr_read_sdy_mesh, tsr_read_sdy_axis;
 tsr_read_body tsr_read_sdy_dim, tsr_read_sdy_sharding, tsr_read_sdy_list, tsr_read_sdy_dim_mapping;
 tsr_read_body tsr_read_sdy_rule, tsr_read_sdy_all_to_all;

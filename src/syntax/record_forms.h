@@ -19,9 +19,9 @@ typedef enum tsr_struct_order {
   X(RAGGED_DOT, struct, LOOSE) X(DOT_ALGORITHM, struct, FIXED) X(ALIAS, struct, FIXED)             \
   X(CHANNEL, struct, ANY) X(ACCURACY, struct, FIXED) X(AXIS_REF, struct, ANY)                      \
   X(MESH_AXIS, struct, ANY) X(MESH, struct, FIXED) X(GROUP_AXES, struct, ANY)                      \
-  X(CONV, conv, NONE) X(BOUNDS, bounds, NONE) X(SUB_AXIS, sub_axis, NONE)                          \
+  X(CONV, conv, NONE) X(BOUNDS, bounds, NONE) X(SUB_AXIS, sub_axis_info, NONE)                          \
   X(SDY_MANUAL_AXES, sdy_names, NONE) X(SDY_MESH_AXIS, sdy_mesh_axis, NONE)                        \
-  X(SDY_MESH, sdy_mesh, NONE) X(SDY_SUB_AXIS, sub_axis, NONE) X(SDY_AXIS, sdy_axis, NONE)          \
+  X(SDY_MESH, sdy_mesh, NONE) X(SDY_SUB_AXIS, sub_axis_info, NONE) X(SDY_AXIS, sdy_axis, NONE)          \
   X(SDY_DIM, sdy_dim, NONE) X(SDY_SHARDING, sdy_sharding, NONE) X(SDY_SHARDINGS, sdy_list, NONE)   \
   X(SDY_DIM_MAPPING, sdy_dim_mapping, NONE) X(SDY_TENSOR_MAPPING, sdy_list, NONE)                  \
   X(SDY_RULE, sdy_rule, NONE) X(SDY_AXIS_LIST, sdy_list, NONE) X(SDY_AXIS_LISTS, sdy_list, NONE)   \

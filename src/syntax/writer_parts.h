@@ -27,7 +27,7 @@ void tsr_items_print(const tsr_attr *array, void (*print)(const tsr_attr *item, 
 
 // Printers of record bodies, the inverses of tsr_read_body.
 typedef void tsr_print_body(const tsr_attr *record, tsr_text *out);
-tsr_print_body tsr_print_struct, tsr_print_conv, tsr_print_bounds, tsr_print_sub_axis;
+tsr_print_body tsr_print_struct, tsr_print_conv, tsr_print_bounds, tsr_print_sub_axis_info;
 tsr_print_body tsr_print_sdy_names, tsr_print_sdy_mesh_axis, tsr_print_sdy_mesh, tsr_print_sdy_axis;
 tsr_print_body tsr_print_sdy_dim, tsr_print_sdy_sharding, tsr_print_sdy_list;
 tsr_print_body tsr_print_sdy_dim_mapping, tsr_print_sdy_rule, tsr_print_sdy_all_to_all;
