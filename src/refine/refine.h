@@ -1,0 +1,18 @@
+// Programs of unknown shapes, as jax.export writes them for symbolic dimensions, made static.
+#ifndef TESSERA_REFINE_REFINE_H
+#define TESSERA_REFINE_REFINE_H
+
+#include "ir/ir.h"
+#include "tessera/shape.h"
+
+// Refines the entry function to argument shapes: sizes flow through all ops, regions and calls;
+// functions are copied for each signature they are called with; arithmetic on sizes is computed;
+// ops such as dynamic_reshape become static ones; shape assertions are checked and removed.
+// `shapes` has one for each argument of the entry; those of arguments that are no tensors are not
+// looked at. Fails with the message of an assertion that does not hold (constraint), and for what
+// stays unknown (unsupported), which it names. The program is unusable after a failure.
+TSR_MUST_USE tsr_status tsr_refine(tsr_ir *ir, const tsr_shape *shapes, int count);
+// Whether any value of the entry's arguments has an unknown size.
+bool tsr_is_polymorphic(const tsr_ir *ir);
+
+#endif
