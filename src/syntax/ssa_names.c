@@ -81,8 +81,7 @@ static void name_results(tsr_op *op, name_counters *counters) {
     name_value(op->results, is_integer_tensor(op->results->type) ? WORD_C : WORD_CST, counters);
     return;
   }
-  const ssa_word *words =
-      op->result_count > 1 && !counters->generic ? words_of_results(op) : NULL;
+  const ssa_word *words = op->result_count > 1 && !counters->generic ? words_of_results(op) : NULL;
   if (!words) op->results[0].mark = make_mark(WORD_NUMBER, counters->number++);
   for (int i = 0; i < op->result_count && words; i++)
     name_value(&op->results[i], words[i], counters);

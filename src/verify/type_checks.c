@@ -32,25 +32,10 @@ static unsigned float_class(const tsr_type *type) {
   }
 }
 
-// Scales are values of the expressed type.
-static bool is_scale(double scale, tsr_float format) {
-  static const struct {
-    tsr_float format;
-    double least, greatest;
-  } ranges[] = {
-      {TSR_FLOAT_F16, 0x1p-24, 65504},
-      {TSR_FLOAT_BF16, 0x1p-133, 0x1.fep127},
-      {TSR_FLOAT_F32, 0x1p-149, 0x1.fffffep127},
-  };
-  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-    if (ranges[i].format == format) return scale >= ranges[i].least && scale <= ranges[i].greatest;
-  return scale > 0 && isfinite(scale);
-}
-
-static bool is_scale_in_range(const tsr_quant *quant, int index) {
+static bool is_zero_point(const tsr_quant *quant, int index) {
   const int64_t zero = quant->scales[index].zero_point;
-  return zero >= quant->storage_min && zero <= quant->storage_max &&
-         is_scale(quant->scales[index].scale, quant->expressed->format);
+  const double scale = quant->scales[index].scale;
+  return zero >= quant->storage_min && zero <= quant->storage_max && scale > 0 && isfinite(scale);
 }
 
 static unsigned quant_class(const tsr_quant *quant) {
@@ -59,7 +44,7 @@ static unsigned quant_class(const tsr_quant *quant) {
   if (width != 2 && width != 4 && width != 8 && width != 16 && width != 32) return 0;
   if (quant->expressed->kind != TSR_TYPE_FLOAT) return 0;
   for (int i = 0; i < quant->scale_count; i++)
-    if (!is_scale_in_range(quant, i)) return 0;
+    if (!is_zero_point(quant, i)) return 0;
   return quant->axis < 0 ? TSR_QUANTISED : TSR_QUANTISED_AXIS;
 }
 
