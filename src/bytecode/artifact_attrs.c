@@ -288,6 +288,20 @@ static tsr_status field_maybe_attr(tsr_artifact *artifact, tsr_wire_cursor *curs
   return present ? tsr_artifact_attr(artifact, cursor, out_attr) : NULL;
 }
 
+static tsr_status field_byte_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
+                                  const tsr_field_info *field, const tsr_attr **out_attr) {
+  (void)field;
+  unsigned char present = 0;
+  TSR_TRY(tsr_wire_byte(cursor, &present));
+  return present ? tsr_artifact_attr(artifact, cursor, out_attr) : NULL;
+}
+
+static tsr_status field_type(tsr_artifact *artifact, tsr_wire_cursor *cursor,
+                             const tsr_field_info *field, const tsr_attr **out_attr) {
+  (void)field;
+  return read_type(artifact, cursor, NULL, out_attr);
+}
+
 static tsr_status field_text(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                              const tsr_field_info *field, const tsr_attr **out_attr) {
   (void)field;
@@ -403,6 +417,8 @@ static field_reader *const field_readers[] = {
     [TSR_WIRE_ATTRS] = field_attrs,
     [TSR_WIRE_OPTIONAL_ATTR] = field_optional_attr,
     [TSR_WIRE_MAYBE_ATTR] = field_maybe_attr,
+    [TSR_WIRE_BYTE_ATTR] = field_byte_attr,
+    [TSR_WIRE_TYPE] = field_type,
     [TSR_WIRE_TEXT] = field_text,
     [TSR_WIRE_INT] = field_int,
     [TSR_WIRE_INTS] = field_ints,

@@ -117,26 +117,25 @@ static tsr_status read_header(tsr_artifact *artifact, tsr_wire_cursor *cursor) {
 
 // ---- strings ----
 
-// The sizes count the '\0' after each string and come in reverse order.
+// The sizes count the '\0' after each string and come in reverse order, so the strings are taken
+// from the end of the section.
 static tsr_status read_strings(tsr_artifact *artifact) {
   tsr_wire_cursor cursor = artifact->sections[TSR_SECTION_STRINGS];
   int count = 0;
   TSR_TRY(tsr_wire_count(&cursor, "strings", &count));
   MAKE(artifact, count, artifact->strings);
   artifact->string_count = count;
-  const unsigned char *end = cursor.end;
   for (int i = count - 1; i >= 0; i--) {
     uint64_t size = 0;
     TSR_TRY(tsr_wire_varint(&cursor, &size));
-    if (!size || size > (uint64_t)(end - cursor.at))
+    if (!size || size > tsr_wire_left(&cursor))
       return tsr_wire_fail(&cursor, BROKEN_PROGRAM, "string %d has %llu bytes, expected 1 to %zu",
-                           i, (unsigned long long)size, (size_t)(end - cursor.at));
-    end -= size;
-    if (end[size - 1])
+                           i, (unsigned long long)size, tsr_wire_left(&cursor));
+    cursor.end -= size;
+    if (cursor.end[size - 1])
       return tsr_wire_fail(&cursor, BROKEN_PROGRAM, "string %d does not end with a zero", i);
-    artifact->strings[i] = (tsr_artifact_string){(const char *)end, (size_t)size - 1};
+    artifact->strings[i] = (tsr_artifact_string){(const char *)cursor.end, (size_t)size - 1};
   }
-  cursor.end = end;
   return tsr_wire_end(&cursor);
 }
 
@@ -151,7 +150,8 @@ tsr_status tsr_artifact_string_at(const tsr_artifact *artifact, tsr_wire_cursor 
 // ---- dialects and op names ----
 
 static tsr_code_dialect code_of(const tsr_artifact_string *name) {
-  static const char *const known[TSR_DIALECT_COUNT] = {"builtin", "vhlo", "sdy"};
+  static const char *const known[TSR_DIALECT_COUNT] = {"builtin", "vhlo", "sdy", "stablehlo",
+                                                       "quant"};
   int i = 0;
   while (i < TSR_DIALECT_COUNT && strcmp(known[i], name->bytes) != 0) i++;
   return (tsr_code_dialect)i;

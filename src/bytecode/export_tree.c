@@ -89,8 +89,8 @@ static void add_repr(const char *string, tsr_text *out) {
   tsr_text_add_char(out, quote);
 }
 
-// The names of a namedtuple's fields are stored as a JSON list of identifiers: ["a", "b"]. Gives the
-// one of a child, and its length; NULL for other custom nodes.
+// The names of a namedtuple's fields are stored as a JSON list of identifiers: ["a", "b"]. Gives
+// the one of a child, and its length; NULL for other custom nodes.
 static const char *field_name(const tsr_export_tree *tree, int64_t child, size_t *out_length) {
   const char *at = tree->custom_data, *end = at + tree->custom_length;
   if (tree->custom_length < 2 || tree->custom_length > MAX_FIELD_NAMES || *at != '[' ||

@@ -86,6 +86,8 @@ typedef enum tsr_code_dialect {
   TSR_DIALECT_BUILTIN,
   TSR_DIALECT_VHLO,
   TSR_DIALECT_SDY,
+  TSR_DIALECT_STABLEHLO,
+  TSR_DIALECT_QUANT,
   TSR_DIALECT_COUNT  // any other: its things are kept as text, or refused
 } tsr_code_dialect;
 
@@ -122,6 +124,8 @@ typedef enum tsr_wire {
   TSR_WIRE_ATTRS,           // [A]: an array
   TSR_WIRE_OPTIONAL_ATTR,   // varint: 0 = absent, 2 * A + 1
   TSR_WIRE_MAYBE_ATTR,      // varint 0 = absent, 1 and A
+  TSR_WIRE_BYTE_ATTR,       // a byte 0 = absent, 1 and A
+  TSR_WIRE_TYPE,            // T: a type attribute
   TSR_WIRE_TEXT,            // S: a string
   TSR_WIRE_INT,             // svarint: an i64
   TSR_WIRE_INTS,            // [svarint]: array<i64>
