@@ -132,7 +132,21 @@ TSR_MUST_USE tsr_status tsr_artifact_dense(tsr_artifact *artifact, tsr_wire_curs
                                            const tsr_type *type, const tsr_attr **out_attr);
 TSR_MUST_USE tsr_status tsr_artifact_dense_array(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                                                  const tsr_attr **out_attr);
-// [svarint], in the program's memory.
+// Entries that are text, up to the end of the cursor.
+TSR_MUST_USE tsr_status tsr_artifact_text_attr(tsr_artifact *artifact,
+                                               const tsr_wire_cursor *cursor,
+                                               const tsr_attr **out_attr);
+TSR_MUST_USE tsr_status tsr_artifact_text_type(tsr_artifact *artifact,
+                                               const tsr_wire_cursor *cursor,
+                                               const tsr_type **out_type);
+// Kinds that are only carried along.
+TSR_MUST_USE tsr_status tsr_artifact_carried_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
+                                                  const tsr_attr_code *code,
+                                                  const tsr_attr **out_attr);
+TSR_MUST_USE tsr_status tsr_artifact_carried_type(tsr_artifact *artifact, tsr_wire_cursor *cursor,
+                                                  const tsr_type_code *code,
+                                                  const tsr_type **out_type);
+// [svarint], in the tables' memory.
 TSR_MUST_USE tsr_status tsr_artifact_ints(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                                           const int64_t **out_values, int *out_count);
 

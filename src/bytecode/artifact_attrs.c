@@ -230,16 +230,6 @@ static tsr_status read_resource(tsr_artifact *artifact, tsr_wire_cursor *cursor,
   return made(tsr_attr_resource(artifact->ir, type, key->bytes, key->length), out_attr);
 }
 
-static tsr_status read_unsupported(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                   const tsr_attr_code *code, const tsr_attr **out_attr) {
-  (void)artifact;
-  (void)out_attr;
-  return tsr_wire_fail(cursor, UNSUPPORTED, "%s attributes are not read",
-                       code->form == TSR_CODE_DENSE_STRINGS ? "dense string"
-                       : code->form == TSR_CODE_SPARSE      ? "sparse"
-                                                            : "distinct");
-}
-
 // ---- records ----
 
 typedef tsr_status field_reader(tsr_artifact *artifact, tsr_wire_cursor *cursor,
@@ -470,9 +460,9 @@ static attr_reader *const readers[] = {
     [TSR_CODE_NESTED_SYMBOL] = read_symbol,
     [TSR_CODE_RESOURCE] = read_resource,
     [TSR_CODE_DENSE_ARRAY] = read_dense_array,
-    [TSR_CODE_DENSE_STRINGS] = read_unsupported,
-    [TSR_CODE_SPARSE] = read_unsupported,
-    [TSR_CODE_DISTINCT] = read_unsupported,
+    [TSR_CODE_DENSE_STRINGS] = tsr_artifact_carried_attr,
+    [TSR_CODE_SPARSE] = tsr_artifact_carried_attr,
+    [TSR_CODE_DISTINCT] = tsr_artifact_carried_attr,
     [TSR_CODE_RECORD] = read_record,
 };
 

@@ -3,8 +3,6 @@
 // Entries refer to each other in any order. An entry that is used while it is decoded is a cycle.
 // The depth of what an entry holds is kept with it, since entries that were decoded before, one by
 // one, can be nested as deeply as the table is long.
-#include <string.h>
-
 #include "bytecode/artifact.h"
 
 // What is common to attributes and types.
@@ -15,12 +13,6 @@ typedef struct entry_kind {
 
 static const char *dialect_name(const tsr_artifact *artifact, const tsr_artifact_entry *entry) {
   return artifact->dialects[entry->dialect].name.bytes;
-}
-
-static tsr_status check_text(const tsr_wire_cursor *cursor) {
-  if (tsr_wire_left(cursor) && memchr(cursor->at, 0, tsr_wire_left(cursor)) == cursor->end - 1)
-    return NULL;
-  return tsr_wire_fail(cursor, BROKEN_PROGRAM, "expected a text that ends with a zero");
 }
 
 static tsr_status read_code(const tsr_artifact *artifact, tsr_wire_cursor *cursor,
@@ -42,13 +34,7 @@ static tsr_status unknown_code(const tsr_artifact *artifact, const tsr_wire_curs
 
 static tsr_status decode_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                               tsr_artifact_entry *entry) {
-  if (!entry->coded) {
-    TSR_TRY(check_text(cursor));
-    entry->attr =
-        tsr_attr_opaque(artifact->ir, (const char *)cursor->at, tsr_wire_left(cursor) - 1);
-    TSR_NEED(entry->attr);
-    return NULL;
-  }
+  if (!entry->coded) return tsr_artifact_text_attr(artifact, cursor, &entry->attr);
   const tsr_wire_cursor start = *cursor;
   uint64_t code = 0;
   TSR_TRY(read_code(artifact, cursor, entry, &code));
@@ -63,15 +49,7 @@ static tsr_status decode_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 
 static tsr_status decode_type(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                               tsr_artifact_entry *entry) {
-  if (!entry->coded) {
-    TSR_TRY(check_text(cursor));
-    const char *text = (const char *)cursor->at;
-    const int format = tsr_float_find(text, tsr_wire_left(cursor) - 1);
-    entry->type = format >= 0 ? tsr_type_float(artifact->ir, (tsr_float)format)
-                              : tsr_type_opaque(artifact->ir, text, tsr_wire_left(cursor) - 1);
-    TSR_NEED(entry->type);
-    return NULL;
-  }
+  if (!entry->coded) return tsr_artifact_text_type(artifact, cursor, &entry->type);
   const tsr_wire_cursor start = *cursor;
   uint64_t code = 0;
   TSR_TRY(read_code(artifact, cursor, entry, &code));

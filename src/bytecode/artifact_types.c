@@ -209,15 +209,6 @@ static tsr_status read_quant_per_axis(tsr_artifact *artifact, tsr_wire_cursor *c
   return made(tsr_type_quant(artifact->ir, &quant), out_type);
 }
 
-static tsr_status read_unsupported(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                   const tsr_type_code *code, const tsr_type **out_type) {
-  (void)artifact;
-  (void)out_type;
-  return tsr_wire_fail(cursor, UNSUPPORTED, "%s",
-                       code->form == TSR_TYPE_CODE_VECTOR ? "vector types are not read"
-                                                          : "memref types are not read");
-}
-
 static type_reader *const readers[] = {
     [TSR_TYPE_CODE_INTEGER] = read_integer,
     [TSR_TYPE_CODE_ANY_INTEGER] = read_any_integer,
@@ -232,9 +223,9 @@ static type_reader *const readers[] = {
     [TSR_TYPE_CODE_TUPLE] = read_tuple,
     [TSR_TYPE_CODE_QUANT] = read_quant,
     [TSR_TYPE_CODE_QUANT_PER_AXIS] = read_quant_per_axis,
-    [TSR_TYPE_CODE_MEMREF] = read_unsupported,
-    [TSR_TYPE_CODE_UNRANKED_MEMREF] = read_unsupported,
-    [TSR_TYPE_CODE_VECTOR] = read_unsupported,
+    [TSR_TYPE_CODE_MEMREF] = tsr_artifact_carried_type,
+    [TSR_TYPE_CODE_UNRANKED_MEMREF] = tsr_artifact_carried_type,
+    [TSR_TYPE_CODE_VECTOR] = tsr_artifact_carried_type,
 };
 
 tsr_status tsr_artifact_decode_type(tsr_artifact *artifact, tsr_wire_cursor *cursor,
