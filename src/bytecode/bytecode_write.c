@@ -79,9 +79,8 @@ static bool uses_sdy(const tsr_stored_table *table) {
 
 // Readers load every dialect that is listed, so Shardy is left out where nothing is its.
 static tsr_status put_dialects(tsr_emitter *emitter, tsr_text *out) {
-  static const char *const names[TSR_DIALECT_COUNT] = {"builtin", "vhlo", "sdy"};
-  const int count = uses_sdy(&emitter->attrs) || uses_sdy(&emitter->op_names) ? TSR_DIALECT_COUNT
-                                                                              : TSR_DIALECT_SDY;
+  static const char *const names[] = {"builtin", "vhlo", "sdy"};
+  const int count = TSR_DIALECT_SDY + (uses_sdy(&emitter->attrs) || uses_sdy(&emitter->op_names));
   tsr_put_varint(out, (uint64_t)count);
   for (int i = 0; i < count; i++) {
     int64_t string = 0;
