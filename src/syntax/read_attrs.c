@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/text_internal.h"
 #include "syntax/float_literal.h"
 #include "syntax/reader_parts.h"
+#include "syntax/syntax.h"
 
 static tsr_status give(const tsr_attr *attr, const tsr_attr **out_attr) {
   TSR_NEED(attr);
@@ -370,13 +372,20 @@ static tsr_status read_dialect_attr(tsr_reader *reader, const tsr_type *type,
   const bool own = tsr_dialect_is(&name, "stablehlo") || tsr_dialect_is(&name, "chlo") ||
                    tsr_dialect_is(&name, "sdy");
   if (own && !is_kept(reader, &name)) return read_own_dialect(reader, out_attr);
-  const char *start = reader->token.start;
-  const bool angle = tsr_reader_angle_follows(reader);
+  const char *text = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_read_dialect_text(reader, &text, &length));
+  if (type || !tsr_at_sign(reader, ":"))
+    return give(tsr_attr_opaque(reader->ir, text, length), out_attr);
   tsr_next(reader);
-  if (angle) TSR_TRY(tsr_skip_brackets(reader));
   const tsr_type *own_type = NULL;
-  if (!type && tsr_take_sign(reader, ":")) TSR_TRY(tsr_read_type(reader, &own_type));
-  return tsr_keep_opaque(reader, start, out_attr);
+  TSR_TRY(tsr_read_type(reader, &own_type));
+  tsr_text_clear(&reader->scratch);
+  tsr_text_add_bytes(&reader->scratch, text, length);
+  tsr_text_add(&reader->scratch, " : ");
+  tsr_type_print(own_type, &reader->scratch);
+  TSR_TRY(tsr_text_check(&reader->scratch));
+  return give(tsr_attr_opaque(reader->ir, reader->scratch.data, reader->scratch.length), out_attr);
 }
 
 static tsr_status read_hash(tsr_reader *reader, const tsr_type *type, const tsr_attr **out_attr) {

@@ -75,6 +75,36 @@ bool tsr_dialect_is(const tsr_dialect_name *name, const char *dialect) {
   return tsr_word_is(name->dialect, name->dialect_length, dialect);
 }
 
+// MLIR writes a body that is a name, or a name and one pair of angle brackets, behind a dot.
+static bool is_dotted_body(tsr_reader *reader, const char *start, const char *end) {
+  tsr_reader body = *reader;
+  body.end = end;
+  tsr_reader_seek(&body, start);
+  if (!tsr_at_kind(&body, TSR_TOKEN_WORD) || body.token.start != start) return false;
+  const bool angle = tsr_reader_angle_follows(&body);
+  tsr_next(&body);
+  tsr_status status = angle ? tsr_skip_brackets(&body) : NULL;
+  const bool dotted = !status && body.last_end == end;
+  tsr_status_free(status);
+  return dotted;
+}
+
+tsr_status tsr_read_dialect_text(tsr_reader *reader, const char **out_text, size_t *out_length) {
+  const tsr_token name = reader->token;
+  const bool angle = tsr_reader_angle_follows(reader);
+  const bool dotted = memchr(name.start, '.', tsr_token_length(&name));
+  tsr_next(reader);
+  if (angle) TSR_TRY(tsr_skip_brackets(reader));
+  *out_text = name.start;
+  *out_length = (size_t)(reader->last_end - name.start);
+  if (dotted || !angle || !is_dotted_body(reader, name.end + 1, reader->last_end - 1)) return NULL;
+  char *text = tsr_arena_copy(&reader->ir->arena, name.start, --*out_length);
+  TSR_NEED(text);
+  text[name.end - name.start] = '.';
+  *out_text = text;
+  return NULL;
+}
+
 // Keeps the text from `start` to the last token as a type.
 static tsr_status keep_text(tsr_reader *reader, const char *start, const tsr_type **out_type) {
   return give(tsr_type_opaque(reader->ir, start, (size_t)(reader->last_end - start)), out_type);
@@ -181,6 +211,26 @@ static bool take_unranked(tsr_reader *reader) {
   return true;
 }
 
+// One bound for every dimension, and "?" for those of known size.
+static tsr_status check_bounds(const tsr_reader *reader, const tsr_attr *encoding,
+                               const int64_t *dims, int rank) {
+  if (!encoding || encoding->kind != TSR_ATTR_RECORD || encoding->id != TSR_RECORD_BOUNDS)
+    return NULL;
+  const tsr_attr *bounds = tsr_attr_field(encoding, TSR_BOUNDS_SIZES);
+  const int64_t count = tsr_attr_int_count(bounds);
+  const char *at = reader->last_end - 1;
+  if (count != rank)
+    return tsr_reader_fail(reader, at, CONSTRAINT,
+                           "the tensor has %lld bounds, expected one for each of %d dimensions",
+                           (long long)count, rank);
+  for (int i = 0; i < rank; i++)
+    if (dims[i] != TSR_DYNAMIC && tsr_attr_int_at(bounds, i) != TSR_DYNAMIC)
+      return tsr_reader_fail(reader, at, CONSTRAINT,
+                             "dimension %d of known size %lld has bound %lld, expected \"?\"", i,
+                             (long long)dims[i], (long long)tsr_attr_int_at(bounds, i));
+  return NULL;
+}
+
 static tsr_status read_tensor(tsr_reader *reader, const tsr_type **out_type) {
   tsr_next(reader);
   TSR_TRY(tsr_expect_sign(reader, "<"));
@@ -196,6 +246,7 @@ static tsr_status read_tensor(tsr_reader *reader, const tsr_type **out_type) {
   TSR_TRY(tsr_read_dims(reader, true, &dims, &rank));
   TSR_TRY(read_element(reader, &element));
   if (tsr_take_sign(reader, ",")) TSR_TRY(tsr_read_attr(reader, NULL, &encoding));
+  TSR_TRY(check_bounds(reader, encoding, dims, rank));
   TSR_TRY(tsr_expect_sign(reader, ">"));
   return give(tsr_type_tensor(reader->ir, element, rank, dims, encoding), out_type);
 }
@@ -308,6 +359,10 @@ static tsr_status read_group(tsr_reader *reader, tsr_type_kind kind, const tsr_t
   TSR_TRY(read_types_between(reader, "<", ">", &list));
   if (kind == TSR_TYPE_FUTURE && !list.count)
     return tsr_reader_fail(reader, start, SYNTAX, "a future holds no type, expected at least one");
+  for (int i = 0; kind == TSR_TYPE_FUTURE && i < list.count; i++)
+    if (list.types[i]->kind != TSR_TYPE_TENSOR)
+      return tsr_reader_fail(reader, start, CONSTRAINT,
+                             "type %d of a future is not a tensor of known rank", i);
   return give(tsr_type_tuple(reader->ir, kind, list.types, list.count), out_type);
 }
 
@@ -503,7 +558,10 @@ static tsr_status read_bang(tsr_reader *reader, const tsr_type **out_type) {
     return tsr_reader_fail(reader, reader->token.start, SYNTAX,
                            "stablehlo has no type \"%.*s\", expected token or future",
                            (int)name.rest_length, name.rest);
-  return read_opaque(reader, out_type);
+  const char *text = NULL;
+  size_t length = 0;
+  TSR_TRY(tsr_read_dialect_text(reader, &text, &length));
+  return give(tsr_type_opaque(reader->ir, text, length), out_type);
 }
 
 static tsr_status read_named(tsr_reader *reader, const tsr_type **out_type) {

@@ -8,6 +8,10 @@
 bool tsr_token_magnitude(const tsr_token *token, uint64_t *out_magnitude);
 // Moves behind the bracket that closes the one at the current token. Strings are stepped over.
 TSR_MUST_USE tsr_status tsr_skip_brackets(tsr_reader *reader);
+// The text of a type or attribute of another dialect, as MLIR writes it: #name.rest<...> or
+// #name<...>. It may be a copy in the program.
+TSR_MUST_USE tsr_status tsr_read_dialect_text(tsr_reader *reader, const char **out_text,
+                                              size_t *out_length);
 // Whether "<" stands directly behind the current token.
 bool tsr_reader_angle_follows(const tsr_reader *reader);
 // The dialect of a HASH or BANG token: all before the first dot; and what follows the dot, empty
