@@ -16,6 +16,14 @@ typedef struct combiner {
   int dim_count;
 } combiner;
 
+tsr_status tsr_check_one_kind(const tsr_op *op, const char *constraint, const char *a,
+                              const tsr_type *a_type, const char *b, const tsr_type *b_type) {
+  TSR_ASK(tsr_type_element(a_type)->kind == tsr_type_element(b_type)->kind, op, constraint,
+          "%s is %s and %s is %s, expected one kind of elements", a, SHOW_TYPE(a_type), b,
+          SHOW_TYPE(b_type));
+  return NULL;
+}
+
 // Equal elements, or floats of any precision where `loose`.
 static bool same_elements(const tsr_type *a, const tsr_type *b, bool loose) {
   const tsr_type *x = tsr_type_element(a), *y = tsr_type_element(b);

@@ -36,7 +36,7 @@ static convolution convolution_of(const tsr_op *op) {
 static tsr_status check_spatial_count(const convolution *c, const char *constraint,
                                       const char *name, const tsr_attr *dims) {
   TSR_ASK(tsr_attr_int_count(dims) == c->lhs->rank - 2, c->op, constraint,
-          "%s is %s, expected %d dimensions", name, SHOW_INTS(dims), c->lhs->rank - 2);
+          "%s is %s, expected length %d", name, SHOW_INTS(dims), c->lhs->rank - 2);
   return NULL;
 }
 

@@ -79,7 +79,7 @@ static tsr_status check_offsets(const tsr_op *op, const tsr_attr *numbers) {
           SHOW_TYPE(indices));
   const int64_t wanted = vector_size(indices, vector);
   TSR_ASK(tsr_sizes_match(tsr_attr_int_count(map), wanted), op, "C3",
-          "start_index_map is %s, expected %lld dimensions", SHOW_INTS(map), (long long)wanted);
+          "start_index_map is %s, expected length %lld", SHOW_INTS(map), (long long)wanted);
   TSR_TRY(check_sorted(op, "C4", "offset_dims", offset));
   TSR_ASK(tsr_ints_unique(offset), op, "C4", "offset_dims is %s, expected unique dimensions",
           SHOW_INTS(offset));
@@ -292,7 +292,7 @@ static tsr_status check_scatter_map(const scatter *s, int index) {
   TSR_TRY(check_batching(op, &b));
   const int64_t wanted = vector_size(s->indices, s->vector);
   TSR_ASK(tsr_sizes_match(tsr_attr_int_count(s->map), wanted), op, "C19",
-          "scatter_dims_to_operand_dims is %s, expected %lld dimensions", SHOW_INTS(s->map),
+          "scatter_dims_to_operand_dims is %s, expected length %lld", SHOW_INTS(s->map),
           (long long)wanted);
   TSR_TRY(check_distinct(op, "C20", "scatter_dims_to_operand_dims", s->map, "input_batching_dims",
                          s->batching_dims));
@@ -330,6 +330,8 @@ static tsr_status check_update_computation(tsr_ir *ir, const scatter *s) {
   const tsr_type **types = s->count <= 8 ? few : tsr_ir_alloc(ir, 2 * bytes);
   TSR_NEED(types);
   for (int i = 0; i < s->count; i++) {
+    TSR_TRY(tsr_check_one_kind(s->op, "C6", "an input", input_type(s, i), "its update",
+                               update_type(s, i)));
     types[i] = input_type(s, i);
     types[s->count + i] = tsr_type_tensor(ir, update_type(s, i)->element, 0, NULL, NULL);
     TSR_NEED(types[s->count + i]);

@@ -122,10 +122,10 @@ tsr_status tsr_verify_fft(tsr_ir *ir, const tsr_op *op) {
   TSR_ASK(count >= 1 && count <= 3, op, "C3", "fft_length is %s, expected 1 to 3 lengths",
           SHOW_INTS(lengths));
   TSR_TRY(check_fft_elements(op, kind));
-  TSR_ASK(count <= operand->rank, op, "C1", "fft_length is %s, expected at most %d lengths for %s",
+  TSR_ASK(count <= operand->rank, op, "C1", "fft_length is %s, expected at most length %d for %s",
           SHOW_INTS(lengths), operand->rank, SHOW_TYPE(operand));
   if (kind != TSR_FFT_TYPE_RFFT && kind != TSR_FFT_TYPE_IRFFT) return NULL;
-  TSR_ASK(tsr_ints_within(lengths, 0, INT64_MAX), op, "C4",
+  TSR_ASK(tsr_ints_at_least(lengths, 0), op, "C4",
           "fft_length is %s, expected lengths of 0 or more", SHOW_INTS(lengths));
   const int64_t *dims = operand->dims + operand->rank - count;
   for (int64_t i = 0; i < count; i++) {

@@ -185,6 +185,7 @@ enum { TSR_RANK_LIMIT = 1024 };
 
 // Lists of integers; NULL is an empty one.
 bool tsr_ints_within(const tsr_attr *ints, int64_t low, int64_t high);  // low <= each < high
+bool tsr_ints_at_least(const tsr_attr *ints, int64_t low);
 bool tsr_ints_unique(const tsr_attr *ints);
 bool tsr_ints_distinct(const tsr_attr *a, const tsr_attr *b);  // unique over both lists
 bool tsr_ints_sorted(const tsr_attr *ints);                    // each at most its successor
@@ -216,9 +217,15 @@ TSR_MUST_USE tsr_status tsr_check_combiner_of(const tsr_op *op, int region, cons
                                               const tsr_type *const *inputs,
                                               const tsr_type *const *inits, int count,
                                               const int64_t *dims, int dim_count);
-// reduce and reduce_window: as many initial values as inputs, inputs of one shape; and the body.
+// Fails unless the elements of two types are of one kind (integers of any width, floats of any
+// format), without which no combiner fits both.
+TSR_MUST_USE tsr_status tsr_check_one_kind(const tsr_op *op, const char *constraint, const char *a,
+                                           const tsr_type *a_type, const char *b,
+                                           const tsr_type *b_type);
+// reduce and reduce_window: as many initial values as inputs, inputs of one shape and of the kind
+// of the initial values; and the body.
 TSR_MUST_USE tsr_status tsr_check_inputs_and_inits(const tsr_op *op, const char *count,
-                                                   const char *shape);
+                                                   const char *shape, const char *element);
 TSR_MUST_USE tsr_status tsr_check_reducer(tsr_ir *ir, const tsr_op *op, const char *constraint,
                                           const int64_t *dims, int dim_count);
 // The element type that a combiner returns at `index`; the block must have passed the check.

@@ -3,9 +3,8 @@
 
 // ---- blocks
 
-// The op that ends the blocks of an op's regions.
+// The op that ends the blocks of an op's regions. Functions may end with any terminator.
 static tsr_op_id end_of(const tsr_op *op) {
-  if (op->info->id == TSR_OP_FUNC) return TSR_OP_FUNC_RETURN;
   return op->info->id == TSR_OP_SDY_MANUAL_COMPUTATION ||
                  op->info->id == TSR_OP_SDY_NAMED_COMPUTATION
              ? TSR_OP_SDY_RETURN
@@ -14,9 +13,10 @@ static tsr_op_id end_of(const tsr_op *op) {
 
 static tsr_status check_end(const tsr_op *op, const tsr_ir_block *block) {
   const tsr_op *end = tsr_block_terminator(block);
-  const tsr_op_id wanted = end_of(op);
-  TSR_ASK(end && end->info->id == wanted, op, "", "a block ends with %s, expected %s",
-          block->last ? block->last->name : "no op", tsr_op_info_of(wanted)->name);
+  const bool is_func = op->info->id == TSR_OP_FUNC;
+  TSR_ASK(end && (is_func || end->info->id == end_of(op)), op, "",
+          "a block ends with %s, expected %s", block->last ? block->last->name : "no op",
+          is_func ? "func.return" : tsr_op_info_of(end_of(op))->name);
   return NULL;
 }
 
@@ -34,6 +34,10 @@ static tsr_status check_region(const tsr_op *op, int index) {
 }
 
 tsr_status tsr_check_blocks(const tsr_op *op) {
+  const tsr_op *parent = tsr_op_parent(op);
+  if (op->info->id == TSR_OP_FUNC_RETURN)
+    TSR_ASK(!parent || parent->info->id == TSR_OP_FUNC, op, "", "stands in %s, expected func.func",
+            parent->name);
   if (op->info->traits & TSR_TRAIT_TERMINATES)
     TSR_ASK(!op->next, op, "", "stands before %s, expected the end of the block", op->next->name);
   for (int i = 0; i < op->region_count; i++) TSR_TRY(check_region(op, i));

@@ -3,7 +3,8 @@
 
 // ---- reduce
 
-tsr_status tsr_check_inputs_and_inits(const tsr_op *op, const char *count, const char *shape) {
+tsr_status tsr_check_inputs_and_inits(const tsr_op *op, const char *count, const char *shape,
+                                      const char *element) {
   TSR_ASK(op->operand_count && op->operand_count % 2 == 0, op, count,
           "has %d operands, expected inputs and as many initial values", op->operand_count);
   const tsr_type *first = tsr_operand_type(op, 0);
@@ -11,6 +12,10 @@ tsr_status tsr_check_inputs_and_inits(const tsr_op *op, const char *count, const
     TSR_ASK(tsr_dims_match(first, tsr_operand_type(op, i)), op, shape,
             "inputs 0 and %d are %s and %s, expected one shape", i, SHOW_TYPE(first),
             SHOW_TYPE(tsr_operand_type(op, i)));
+  for (int i = 0; i < op->operand_count / 2; i++)
+    TSR_TRY(tsr_check_one_kind(op, element, "an input", tsr_operand_type(op, i),
+                               "its initial value",
+                               tsr_operand_type(op, op->operand_count / 2 + i)));
   return NULL;
 }
 
@@ -40,7 +45,7 @@ static int kept_dims(const tsr_op *op, int64_t *out_dims, int64_t *out_bounds) {
 }
 
 tsr_status tsr_verify_reduce(tsr_ir *ir, const tsr_op *op) {
-  TSR_TRY(tsr_check_inputs_and_inits(op, "C3", "C1"));
+  TSR_TRY(tsr_check_inputs_and_inits(op, "C3", "C1", "C2"));
   TSR_TRY(tsr_check_dims(op, "C5", "C4", "dimensions", tsr_op_attr(op, "dimensions"),
                          tsr_operand_type(op, 0)->rank));
   int64_t dims[TSR_RANK_LIMIT], bounds[TSR_RANK_LIMIT];

@@ -77,8 +77,8 @@ tsr_status tsr_verify_bitcast_convert(tsr_ir *ir, const tsr_op *op) {
 tsr_status tsr_verify_broadcast(tsr_ir *ir, const tsr_op *op) {
   (void)ir;
   const tsr_attr *sizes = tsr_op_attr(op, "broadcast_sizes");
-  TSR_ASK(tsr_ints_within(sizes, 0, INT64_MAX), op, "",
-          "broadcast_sizes is %s, expected sizes of 0 or more", SHOW_INTS(sizes));
+  TSR_ASK(tsr_ints_at_least(sizes, 0), op, "", "broadcast_sizes is %s, expected sizes of 0 or more",
+          SHOW_INTS(sizes));
   const tsr_type *operand = tsr_operand_type(op, 0);
   TSR_ASK(tsr_attr_int_count(sizes) + operand->rank <= TSR_RANK_LIMIT, op, "",
           "the result has more than %d dimensions", TSR_RANK_LIMIT);

@@ -7,7 +7,7 @@ static tsr_status check_list_length(const tsr_op *op, const char *constraint, co
   const tsr_attr *list = tsr_op_attr(op, name);
   const tsr_type *operand = tsr_operand_type(op, 0);
   TSR_ASK(tsr_attr_int_count(list) == operand->rank, op, constraint,
-          "%s is %s, expected %d numbers for %s", name, SHOW_INTS(list), operand->rank,
+          "%s is %s, expected length %d for %s", name, SHOW_INTS(list), operand->rank,
           SHOW_TYPE(operand));
   return NULL;
 }
@@ -145,8 +145,8 @@ tsr_status tsr_verify_pad(tsr_ir *ir, const tsr_op *op) {
   TSR_TRY(check_list_length(op, "C2", "edge_padding_high"));
   TSR_TRY(check_list_length(op, "C2", "interior_padding"));
   const tsr_attr *inside = tsr_op_attr(op, "interior_padding");
-  TSR_ASK(tsr_ints_within(inside, 0, INT64_MAX), op, "C3",
-          "interior_padding is %s, expected 0 or more", SHOW_INTS(inside));
+  TSR_ASK(tsr_ints_at_least(inside, 0), op, "C3", "interior_padding is %s, expected 0 or more",
+          SHOW_INTS(inside));
   for (int i = 0; i < operand->rank; i++) {
     const int64_t size = size_or_bound(operand, i);
     TSR_ASK(tsr_is_dynamic(size) || padded_size(op, size, i) >= 0, op, "C4",

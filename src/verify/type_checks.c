@@ -32,10 +32,25 @@ static unsigned float_class(const tsr_type *type) {
   }
 }
 
-static bool is_zero_point(const tsr_quant *quant, int index) {
+// Scales are values of the expressed type.
+static bool is_scale(double scale, tsr_float format) {
+  static const struct {
+    tsr_float format;
+    double least, greatest;
+  } ranges[] = {
+      {TSR_FLOAT_F16, 0x1p-24, 65504},
+      {TSR_FLOAT_BF16, 0x1p-133, 0x1.fep127},
+      {TSR_FLOAT_F32, 0x1p-149, 0x1.fffffep127},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    if (ranges[i].format == format) return scale >= ranges[i].least && scale <= ranges[i].greatest;
+  return scale > 0 && isfinite(scale);
+}
+
+static bool is_scale_in_range(const tsr_quant *quant, int index) {
   const int64_t zero = quant->scales[index].zero_point;
-  const double scale = quant->scales[index].scale;
-  return zero >= quant->storage_min && zero <= quant->storage_max && scale > 0 && isfinite(scale);
+  return zero >= quant->storage_min && zero <= quant->storage_max &&
+         is_scale(quant->scales[index].scale, quant->expressed->format);
 }
 
 static unsigned quant_class(const tsr_quant *quant) {
@@ -44,7 +59,7 @@ static unsigned quant_class(const tsr_quant *quant) {
   if (width != 2 && width != 4 && width != 8 && width != 16 && width != 32) return 0;
   if (quant->expressed->kind != TSR_TYPE_FLOAT) return 0;
   for (int i = 0; i < quant->scale_count; i++)
-    if (!is_zero_point(quant, i)) return 0;
+    if (!is_scale_in_range(quant, i)) return 0;
   return quant->axis < 0 ? TSR_QUANTISED : TSR_QUANTISED_AXIS;
 }
 
@@ -179,23 +194,30 @@ static const struct {
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
+// Adds a word of a list: "a", "a, b", "a, b or c".
+static void add_word(tsr_text *text, const char *word, int index, int count) {
+  if (index) tsr_text_add(text, index == count - 1 ? " or " : ", ");
+  tsr_text_add(text, word);
+}
+
 const char *tsr_show_mask(tsr_shown *shown, unsigned mask) {
   if (shown->count == (int)COUNT(shown->texts)) shown->count--;
   tsr_text *text = &shown->texts[shown->count++];
-  for (size_t i = 0; i < COUNT(shape_words); i++)
-    if (mask & shape_words[i].bits) tsr_text_add(text, shape_words[i].word);
+  const char *words[COUNT(element_words)];
+  int count = 0, index = 0;
   unsigned left = mask;
-  const char *before = "tensor of ";
   for (size_t i = 0; i < COUNT(element_words); i++) {
     if ((left & element_words[i].bits) != element_words[i].bits) continue;
-    tsr_text_addf(text, "%s%s", before, element_words[i].word);
     left &= ~element_words[i].bits;
-    before = " or ";
+    words[count++] = element_words[i].word;
   }
+  for (size_t i = 0; count && i < COUNT(shape_words); i++)
+    if (mask & shape_words[i].bits) tsr_text_add(text, shape_words[i].word);
+  if (count) tsr_text_add(text, "tensor of ");
+  for (; index < count; index++) add_word(text, words[index], index, count);
   for (size_t i = 0; i < COUNT(other_words); i++)
-    if (mask & other_words[i].bits) {
-      tsr_text_addf(text, "%s%s", text->length ? " or " : "", other_words[i].word);
-    }
+    if (mask & other_words[i].bits)
+      tsr_text_addf(text, "%s%s", index++ ? " or " : "", other_words[i].word);
   return tsr_text_string(text);
 }
 

@@ -1,5 +1,65 @@
-// reduce_window and select_and_scatter: reductions over windows, and the way back.
+// Windows that move over a tensor, and the ops that reduce what a window shows: reduce_window, and
+// select_and_scatter, which goes the other way.
 #include "verify/window_checks.h"
+
+// ---- windows
+
+static int64_t number_at(const tsr_window_list *list, int dim) {
+  return tsr_attr_int_count(list->ints) ? tsr_attr_int_at(list->ints, dim) : 1;
+}
+
+static tsr_status check_list(const tsr_op *op, const tsr_window_list *list, int rank) {
+  const int64_t count = tsr_attr_int_count(list->ints);
+  TSR_ASK(!count || count == rank, op, list->count, "%s is %s, expected length %d", list->name,
+          SHOW_INTS(list->ints), rank);
+  TSR_ASK(tsr_ints_at_least(list->ints, 1), op, list->positive,
+          "%s is %s, expected numbers of 1 or more", list->name, SHOW_INTS(list->ints));
+  return NULL;
+}
+
+static tsr_status check_padding(const tsr_op *op, const tsr_window *window) {
+  const tsr_attr *padding = window->padding;
+  if (!padding) return NULL;
+  const tsr_type *type = padding->type;
+  TSR_ASK(
+      type->rank == 2 && type->dims[1] == 2 && (!type->dims[0] || type->dims[0] == window->rank),
+      op, window->padding_name, "padding is of type %s, expected shape [%d, 2]", SHOW_TYPE(type),
+      window->rank);
+  return NULL;
+}
+
+tsr_status tsr_check_window(const tsr_op *op, const tsr_window *window) {
+  TSR_TRY(check_padding(op, window));
+  for (int i = 0; i < window->rank; i++)
+    TSR_ASK(tsr_is_dynamic(window->sizes[i]) || window->sizes[i] > 0, op, window->positive,
+            "size %d of the window is %lld, expected 1 or more", i, (long long)window->sizes[i]);
+  TSR_TRY(check_list(op, &window->strides, window->rank));
+  TSR_TRY(check_list(op, &window->base_dilations, window->rank));
+  return check_list(op, &window->window_dilations, window->rank);
+}
+
+// The extent of `size` elements with holes between them; false if it is too large.
+static bool dilate(int64_t size, int64_t dilation, int64_t *out_extent) {
+  *out_extent = 0;
+  if (size <= 0) return true;
+  return !__builtin_mul_overflow(size - 1, dilation, out_extent) &&
+         !__builtin_add_overflow(*out_extent, 1, out_extent);
+}
+
+int64_t tsr_window_places(const tsr_window *window, int dim, int64_t size) {
+  if (tsr_is_dynamic(size) || tsr_is_dynamic(window->sizes[dim])) return TSR_DYNAMIC;
+  int64_t base = 0, extent = 0;
+  if (!dilate(size, number_at(&window->base_dilations, dim), &base)) return 0;
+  if (!dilate(window->sizes[dim], number_at(&window->window_dilations, dim), &extent)) return 0;
+  const bool padded = window->padding && window->padding->type->dims[0];
+  for (int side = 0; padded && side < 2; side++)
+    if (__builtin_add_overflow(base, tsr_dense_int(window->padding, 2 * dim + side), &base))
+      return 0;
+  if (base <= 0 || extent > base) return 0;
+  return (base - extent) / number_at(&window->strides, dim) + 1;
+}
+
+// ---- the window of an op
 
 // The sizes of the window out of an attribute.
 static int64_t sizes_of(const tsr_attr *ints, int64_t *out_sizes) {
@@ -11,7 +71,7 @@ static int64_t sizes_of(const tsr_attr *ints, int64_t *out_sizes) {
 static tsr_status check_window_rank(const tsr_op *op, const tsr_type *type) {
   const tsr_attr *dims = tsr_op_attr(op, "window_dimensions");
   TSR_ASK(tsr_attr_int_count(dims) == type->rank, op, "C4",
-          "window_dimensions is %s, expected %d sizes for %s", SHOW_INTS(dims), type->rank,
+          "window_dimensions is %s, expected length %d for %s", SHOW_INTS(dims), type->rank,
           SHOW_TYPE(type));
   return NULL;
 }
@@ -32,7 +92,7 @@ static tsr_window reduction_window(const tsr_op *op, int64_t *sizes) {
 }
 
 tsr_status tsr_verify_reduce_window(tsr_ir *ir, const tsr_op *op) {
-  TSR_TRY(tsr_check_inputs_and_inits(op, "C1", "C2"));
+  TSR_TRY(tsr_check_inputs_and_inits(op, "C1", "C2", "C3"));
   TSR_TRY(check_window_rank(op, tsr_operand_type(op, 0)));
   int64_t sizes[TSR_RANK_LIMIT];
   const tsr_window window = reduction_window(op, sizes);
@@ -96,9 +156,6 @@ static tsr_status check_select(const tsr_op *op) {
 
 static tsr_status check_source(const tsr_op *op, const tsr_window *window) {
   const tsr_type *operand = tsr_operand_type(op, 0), *source = tsr_operand_type(op, 1);
-  TSR_ASK(same_kind(operand, source), op, "C1",
-          "operand and source are %s and %s, expected one element type", SHOW_TYPE(operand),
-          SHOW_TYPE(source));
   int64_t wanted[TSR_RANK_LIMIT];
   bool fits = source->rank == operand->rank;
   for (int i = 0; i < operand->rank; i++) {
@@ -113,9 +170,14 @@ static tsr_status check_source(const tsr_op *op, const tsr_window *window) {
 tsr_status tsr_verify_select_and_scatter(tsr_ir *ir, const tsr_op *op) {
   (void)ir;
   const tsr_type *source = tsr_operand_type(op, 1), *init = tsr_operand_type(op, 2);
+  const tsr_type *operand = tsr_operand_type(op, 0);
+  TSR_ASK(same_kind(operand, source), op, "C1",
+          "operand and source are %s and %s, expected one element type", SHOW_TYPE(operand),
+          SHOW_TYPE(source));
+  TSR_TRY(tsr_check_one_kind(op, "C3", "operand", operand, "init_value", init));
   TSR_TRY(check_select(op));
   TSR_TRY(tsr_check_combiner(op, 1, "C10", &source, &init, 1));
-  TSR_TRY(check_window_rank(op, tsr_operand_type(op, 0)));
+  TSR_TRY(check_window_rank(op, operand));
   int64_t sizes[TSR_RANK_LIMIT];
   const tsr_window window = source_window(op, sizes);
   TSR_TRY(tsr_check_window(op, &window));
