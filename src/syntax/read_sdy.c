@@ -55,10 +55,16 @@ tsr_status tsr_read_sdy_mesh_axis(tsr_reader *reader, tsr_record_id id, const ts
   return make(reader, id, fields, out_attr);
 }
 
-static bool is_iota(const int64_t *values, int64_t count) {
+// Whether the ids are 0 to the product of the axes - 1, in this order.
+static bool is_iota(const tsr_attr *axes, const int64_t *ids, int64_t count) {
+  int64_t product = 1;
+  for (int64_t i = 0; i < axes->count; i++) {
+    const int64_t size = tsr_attr_field(axes->items[i], TSR_SDY_MESH_AXIS_SIZE)->integer;
+    if (__builtin_mul_overflow(product, size, &product)) return false;
+  }
   for (int64_t i = 0; i < count; i++)
-    if (values[i] != i) return false;
-  return true;
+    if (ids[i] != i) return false;
+  return axes->count && count == product;
 }
 
 // <["x"=2, "y"=4], device_ids=[1, 0, ...]>; ids in order are those of a mesh without ids.
@@ -75,7 +81,7 @@ tsr_status tsr_read_sdy_mesh(tsr_reader *reader, tsr_record_id id, const tsr_att
     TSR_TRY(tsr_read_int_list(reader, &ids, &count));
   }
   TSR_TRY(tsr_expect_sign(reader, ">"));
-  if (fields[TSR_SDY_MESH_AXES]->count && is_iota(ids, count)) count = 0;
+  if (is_iota(fields[TSR_SDY_MESH_AXES], ids, count)) count = 0;
   fields[TSR_SDY_MESH_DEVICE_IDS] = tsr_attr_ints(reader->ir, ids, count);
   return make(reader, id, fields, out_attr);
 }

@@ -2,6 +2,7 @@
 // signatures that must agree.
 #include <string.h>
 
+#include "verify/op_rows.h"
 #include "verify/sdy_checks.h"
 #include "verify/symbol_checks.h"
 
@@ -57,6 +58,7 @@ static tsr_status check_values(tsr_ir *ir, const tsr_op *op, const tsr_type *typ
     const bool input = i < type->input_count;
     const int index = input ? i : i - type->input_count;
     const tsr_attr *dict = input ? tsr_func_arg_attrs(op, index) : tsr_func_result_attrs(op, index);
+    TSR_TRY(tsr_check_type(op, type->types[i]));
     TSR_TRY(check_attr_names(op, dict, input ? "argument" : "result", index));
     TSR_TRY(tsr_check_value_sharding(ir, op, dict, type->types[i], input ? "argument" : "result",
                                      index));
@@ -284,9 +286,11 @@ static bool is_permutation(const tsr_attr *dims, int rank) {
 
 static tsr_status check_layout(const tsr_op *op, const char *what, int index, const tsr_type *type,
                                const tsr_attr *layout) {
-  TSR_ASK(layout->kind == TSR_ATTR_DENSE && layout->type->rank == 1 && tsr_is_integer(layout->type),
-          op, "", "the layout of %s %d is %s, expected a 1-dimensional tensor of index", what,
-          index, SHOW_ATTR(layout));
+  TSR_ASK(
+      layout->kind == TSR_ATTR_DENSE && layout->type->rank == 1 &&
+          (tsr_is_integer(layout->type) || tsr_type_element(layout->type)->kind == TSR_TYPE_INDEX),
+      op, "", "the layout of %s %d is %s, expected a 1-dimensional tensor of index", what, index,
+      SHOW_ATTR(layout));
   TSR_ASK(type->kind != TSR_TYPE_TUPLE, op, "", "%s %d is a tuple, which cannot have a layout",
           what, index);
   if (!tsr_type_is_shaped(type)) {

@@ -224,9 +224,16 @@ tsr_status tsr_verify_dynamic_conv(tsr_ir *ir, const tsr_op *op) {
   return tsr_check_convolution(op, tsr_constant_of(tsr_op_operand(op, 2)));
 }
 
+// The peer lets the result accumulate in another type.
 tsr_status tsr_infer_dynamic_conv(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
   const tsr_attr *padding = tsr_constant_of(tsr_op_operand(op, 2));
-  return padding ? tsr_infer_convolved(ir, op, padding, out) : tsr_results_unknown(out);
+  tsr_result_types inferred = {.ir = ir};
+  if (!padding) return tsr_results_unknown(out);
+  TSR_TRY(tsr_infer_convolved(ir, op, padding, &inferred));
+  const tsr_type *type = inferred.types[0];
+  if (!op->result_count) return tsr_results_add(out, type);
+  return tsr_results_add(out,
+                         tsr_type_with_element(ir, type, tsr_type_element(op->results[0].type)));
 }
 
 // ---- sizes as values

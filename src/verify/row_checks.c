@@ -53,7 +53,16 @@ static tsr_status check_bounds(const tsr_op *op, const tsr_type *type) {
   return NULL;
 }
 
+// What async ops wait for are tensors of known rank.
+static tsr_status check_future(const tsr_op *op, const tsr_type *type) {
+  for (int i = 0; i < type->count; i++)
+    TSR_ASK(type->types[i]->kind == TSR_TYPE_TENSOR, op, "", "a future holds %s, expected a tensor",
+            SHOW_TYPE(type->types[i]));
+  return NULL;
+}
+
 tsr_status tsr_check_type(const tsr_op *op, const tsr_type *type) {
+  if (type->kind == TSR_TYPE_FUTURE) return check_future(op, type);
   if (type->kind != TSR_TYPE_TENSOR) return NULL;
   if (type->rank > TSR_RANK_LIMIT)
     return tsr_fail(TOO_LARGE, "%s: rank %d of a tensor, expected at most %d", op->name, type->rank,
