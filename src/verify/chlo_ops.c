@@ -74,6 +74,20 @@ static int broadcast_rank(const tsr_op *op) {
   return rank;
 }
 
+// The bound of a dimension counted from the right: that of all operands that do not spread there.
+static int64_t broadcast_bound(const tsr_op *op, int from_right) {
+  int64_t bound = TSR_DYNAMIC;
+  for (int i = 0; i < op->operand_count; i++) {
+    const tsr_type *type = tsr_operand_type(op, i);
+    const int dim = type->rank - from_right;
+    if (dim < 0 || type->dims[dim] == 1) continue;
+    const int64_t own = tsr_type_bound(type, dim);
+    if (tsr_is_dynamic(own) || (!tsr_is_dynamic(bound) && bound != own)) return TSR_DYNAMIC;
+    bound = own;
+  }
+  return bound;
+}
+
 // A shape that does not fit is unranked for the peer, which leaves it to the lowering of the op.
 static tsr_status infer_broadcast(tsr_ir *ir, const tsr_op *op, const tsr_type *element,
                                   tsr_result_types *out) {
@@ -82,7 +96,11 @@ static tsr_status infer_broadcast(tsr_ir *ir, const tsr_op *op, const tsr_type *
   TSR_NEED(element);
   if (rank < 0 || rank > TSR_RANK_LIMIT || !broadcast_shape(op, rank, dims))
     return tsr_results_add(out, tsr_type_unranked(ir, element));
-  return tsr_results_add(out, tsr_type_tensor(ir, element, rank, dims, NULL));
+  const bool places = tsr_op_attr(op, "broadcast_dimensions");
+  int64_t bounds[TSR_RANK_LIMIT];
+  for (int i = 0; i < rank; i++)
+    bounds[i] = places || !tsr_is_dynamic(dims[i]) ? TSR_DYNAMIC : broadcast_bound(op, rank - i);
+  return tsr_results_add(out, tsr_type_bounded(ir, element, rank, dims, bounds));
 }
 
 static tsr_status check_elements(const tsr_op *op, int first) {
