@@ -87,8 +87,8 @@ typedef enum tsr_program_form {
 typedef struct tsr_program_info {
   size_t size;  // sizeof(tsr_program_info)
   tsr_program_form form;
-  const char *name;     // of the module; "" = none
-  int64_t op_count;     // in all functions and regions
+  const char *name;  // of the module; "" = none
+  int64_t op_count;  // in all functions and regions
   int64_t constant_bytes;
   int64_t device_count;  // mhlo.num_partitions * mhlo.num_replicas; 1 if they are absent
   // Of a jax.export file; "" and 0 for others.
@@ -124,22 +124,22 @@ TSR_API TSR_NONNULL int64_t tsr_program_entry(const tsr_program *program);
 
 // An argument or a result of a function.
 typedef struct tsr_program_value {
-  size_t size;       // sizeof(tsr_program_value)
-  const char *name;  // as JAX names it: "params['w']", or "arg0", "out0"
-  const char *type;  // "tensor<8x16xf32>"
-  tsr_dtype dtype;   // TSR_DTYPE_NONE for tokens, tuples and quantised tensors
-  tsr_shape shape;   // sizes may be TSR_UNKNOWN_SIZE
-  const tsr_spec *spec;   // how it is cut, borrowed; NULL = the program does not say
-  const char *mesh;       // the name of the spec's mesh; NULL = none
-  const char *sharding;   // as written: #sdy.sharding<...> or XLA's {devices=...}; NULL = none
-  int64_t aliased;        // of a donated argument: the result that takes its memory; -1 = none
-  bool donated;           // an argument whose memory the program may reuse
+  size_t size;           // sizeof(tsr_program_value)
+  const char *name;      // as JAX names it: "params['w']", or "arg0", "out0"
+  const char *type;      // "tensor<8x16xf32>"
+  tsr_dtype dtype;       // TSR_DTYPE_NONE for tokens, tuples and quantised tensors
+  tsr_shape shape;       // sizes may be TSR_UNKNOWN_SIZE
+  const tsr_spec *spec;  // how it is cut, borrowed; NULL = the program does not say
+  const char *mesh;      // the name of the spec's mesh; NULL = none
+  const char *sharding;  // as written: #sdy.sharding<...> or XLA's {devices=...}; NULL = none
+  int64_t aliased;       // of a donated argument: the result that takes its memory; -1 = none
+  bool donated;          // an argument whose memory the program may reuse
 } tsr_program_value;
 #define TSR_PROGRAM_VALUE TSR_SIZED(tsr_program_value)
 
-TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
-    tsr_program_argument(const tsr_program *program, int64_t function, int64_t index,
-                         tsr_program_value *out_argument);
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_program_argument(const tsr_program *program,
+                                                                 int64_t function, int64_t index,
+                                                                 tsr_program_value *out_argument);
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_program_result(const tsr_program *program,
                                                                int64_t function, int64_t index,
                                                                tsr_program_value *out_result);
