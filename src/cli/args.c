@@ -94,8 +94,14 @@ static tsr_status check_allowed(const cli_option *option, const char *value) {
                   option->allowed);
 }
 
+// "[OPTIONS]" is a value that may be left out; it is given as --name=value only.
+static bool takes_optional_value(const cli_option *option) {
+  return option->value && option->value[0] == '[';
+}
+
 static bool may_be_repeated(const cli_option *option) {
   static const char *const names[] = {"include", "exclude", "cast"};
+  if (takes_optional_value(option)) return true;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(option->name, names[i])) return true;
   return false;
@@ -127,6 +133,7 @@ static tsr_status set_option(int index, const char *value, int argc, char **argv
     if (value) return tsr_fail(BAD_ARGUMENT, "--%s takes no value", option->name);
     return keep_value(args, index, "");
   }
+  if (!value && takes_optional_value(option)) value = "";
   if (!value) {
     if (*i + 1 >= argc)
       return tsr_fail(BAD_ARGUMENT, "--%s wants a value: --%s %s", option->name, option->name,

@@ -25,7 +25,8 @@ enum { CLI_MAX_GIVEN = 64 };
 typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
   char letter;          // 'm' is written -m; 0 = none
-  const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch
+  const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch; one in [ ]
+                        // may be left out, and the option may be repeated
   const char *allowed;  // "text|svg", or a range of whole numbers: "1..4096", "1.."; NULL = any
   const char *help;
 } cli_option;

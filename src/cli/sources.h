@@ -1,5 +1,5 @@
-// What the options of commands describe: checkpoints, facts, maps, plans, rules, partitioners,
-// specs, engines.
+// What the options of commands describe: checkpoints, programs, facts, maps, plans, rules,
+// partitioners, specs, engines.
 #ifndef TESSERA_CLI_SOURCES_H
 #define TESSERA_CLI_SOURCES_H
 
@@ -13,6 +13,7 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/layout.h"
 #include "tessera/plan.h"
+#include "tessera/program/program.h"
 #include "tessera/rules.h"
 #include "tessera/spec.h"
 #include "tessera/text.h"
@@ -27,6 +28,14 @@ tsr_status cli_open_checkpoint(const cli_args *args, const char *path, const cha
 
 // The values of --max-memory and --jobs; 0 = not given.
 tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_jobs);
+
+// ---- programs ----
+
+// Whether a path is a program rather than a checkpoint or a plan: by content, and by the name
+// .mlir for texts. Anything that cannot be read is none.
+bool cli_is_program(const char *path);
+// Opens a program; "-" is standard input.
+tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program);
 
 // ---- the numbers that rules and maps compute with, from --fact and config.json ----
 

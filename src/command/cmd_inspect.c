@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "inspect/verify_internal.h"
 #include "plan/tree_internal.h"
+#include "report/program_report.h"
 #include "tessera/checkpoint/progress.h"
 
 // ---- options ----
@@ -148,7 +149,34 @@ static tsr_status inspect(cli_args *args, tsr_inspect_report *job) {
                                : tsr_inspect_report_print(job, &args->out);
 }
 
-static tsr_status run_inspect(cli_args *args) {
+// ---- programs ----
+
+// Options about tensors mean nothing for a program.
+static tsr_status check_program_options(const cli_args *args) {
+  for (int i = 0; i < args->given_count; i++) {
+    const char *name = args->command->options[args->given[i].option].name;
+    if (strcmp(name, "json") != 0 && strcmp(name, "function") != 0 && strcmp(name, "full") != 0)
+      return tsr_fail(BAD_ARGUMENT, "--%s is for checkpoints, and %s is a program", name,
+                      args->positional[0]);
+  }
+  return NULL;
+}
+
+static tsr_status inspect_program(cli_args *args) {
+  tsr_program *program = NULL;
+  TSR_TRY(check_program_options(args));
+  TSR_TRY(cli_open_program(args->positional[0], false, &program));
+  const tsr_program_report report = {.program = program,
+                                     .path = args->positional[0],
+                                     .function = cli_value(args, "function"),
+                                     .full = cli_has(args, "full")};
+  tsr_status status = cli_has(args, "json") ? tsr_program_report_to_json(&report, &args->out)
+                                            : tsr_program_report_print(&report, &args->out);
+  tsr_program_release(program);
+  return status;
+}
+
+static tsr_status inspect_checkpoint(cli_args *args) {
   tsr_inspect_report job = {.path = args->positional[0],
                             .grouped = cli_has(args, "group"),
                             .full = cli_has(args, "full"),
@@ -165,6 +193,14 @@ static tsr_status run_inspect(cli_args *args) {
   return status;
 }
 
+static tsr_status run_inspect(cli_args *args) {
+  if (cli_is_program(args->positional[0])) return inspect_program(args);
+  if (cli_has(args, "function"))
+    return tsr_fail(BAD_ARGUMENT, "--function is for programs, and %s is none",
+                    args->positional[0]);
+  return inspect_checkpoint(args);
+}
+
 static const cli_option inspect_options[] = {
     {"group", 'g', NULL, NULL, "one line for tensors whose names differ only in numbers"},
     {"by", 'b', "WHAT", "file|rank|device",
@@ -176,7 +212,8 @@ static const cli_option inspect_options[] = {
     {"tensor", 't', "NAME", NULL, "show one tensor: its cut and the place of each shard"},
     {"slice", 's', "SLICE", NULL,
      "with --tensor: print elements, in Python's notation: '0:4, -1, ::2'"},
-    {"full", 0, NULL, NULL, "print long lists of shards and elements in full"},
+    {"function", 0, "NAME", NULL, "of a program: show this function (default: the entry)"},
+    {"full", 0, NULL, NULL, "print long lists in full: shards, elements, ops, constants"},
     CLI_OPTION_STATS,
     CLI_OPTION_HASH,
     CLI_OPTION_FROM,
@@ -187,7 +224,7 @@ static const cli_option inspect_options[] = {
 
 const cli_command cli_cmd_inspect = {
     .name = "inspect",
-    .summary = "show the tensors of a checkpoint: types, shapes, cuts, files, values",
+    .summary = "show what a checkpoint or a program holds",
     .usage = "PATH [options]",
     .options = inspect_options,
     .description =
@@ -195,6 +232,9 @@ const cli_command cli_cmd_inspect = {
         "index, a folder with files for each rank, a folder that tessera wrote, NumPy arrays.\n"
         "Only headers are read, unless --slice, --stats or --hash need elements. A slice reads\n"
         "only the elements that it shows, in any layout.\n\n"
+        "PATH may also be a program: MLIR text, a portable artifact or a file of jax.export,\n"
+        "recognised by content; - is standard input. Then functions, arguments with their\n"
+        "shardings and donation, counts of ops, large constants and meshes are shown.\n\n"
         "Exit code 1 if --hash finds a tensor that differs from its stored hash.\n",
     .examples =
         "tessera inspect Llama-3-8B --group\n"

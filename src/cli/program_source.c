@@ -1,0 +1,77 @@
+// Programs as commands open them, and how they are told from checkpoints.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/text_internal.h"
+#include "bytecode/bytecode.h"
+#include "bytecode/export_file.h"
+#include "cli/sources.h"
+
+// ---- recognising ----
+
+enum { HEAD_BYTES = 64 };
+
+static bool read_head(const char *path, char *head, size_t *out_length) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat about;
+  const bool regular = file >= 0 && !fstat(file, &about) && S_ISREG(about.st_mode);
+  const ssize_t got = regular ? read(file, head, HEAD_BYTES) : -1;
+  if (file >= 0) close(file);
+  *out_length = got > 0 ? (size_t)got : 0;
+  return got >= 0;
+}
+
+// A safetensors file begins with the length of its JSON header; others with a magic number.
+static bool is_checkpoint_head(const char *head, size_t length) {
+  return (length > 8 && head[8] == '{') || (length && head[0] == '{') ||
+         (length > 5 && !memcmp(head, "\x93NUMPY", 6)) || (length > 1 && !memcmp(head, "PK", 2));
+}
+
+static bool is_text_head(const char *head, size_t length) {
+  static const char *const begins[] = {"module", "func", "sdy.", "//", "#", "!", "\""};
+  size_t at = 0;
+  while (at < length && strchr(" \t\r\n", head[at])) at++;
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+    if (length - at >= strlen(begins[i]) && !memcmp(head + at, begins[i], strlen(begins[i])))
+      return true;
+  return false;
+}
+
+// The table of an export file may lie anywhere in it, so the whole file is needed.
+static bool is_export_file(const char *path) {
+  char *bytes = NULL;
+  size_t length = 0;
+  tsr_status status = tsr_file_read(path, &bytes, &length);
+  const bool is = !status && tsr_export_is(bytes, length);
+  tsr_status_free(status);
+  free(bytes);
+  return is;
+}
+
+bool cli_is_program(const char *path) {
+  char head[HEAD_BYTES];
+  size_t length = 0;
+  if (!strcmp(path, "-") || tsr_ends_with(path, ".mlir")) return true;
+  if (!read_head(path, head, &length)) return false;
+  if (tsr_bytecode_is(head, length)) return true;
+  if (is_checkpoint_head(head, length)) return false;
+  return is_text_head(head, length) || is_export_file(path);
+}
+
+// ---- opening ----
+
+tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program) {
+  tsr_program_options options = TSR_PROGRAM_OPTIONS;
+  char *bytes = NULL;
+  size_t length = 0;
+  options.unchecked = unchecked;
+  if (strcmp(path, "-") != 0) return tsr_program_open(path, &options, out_program);
+  TSR_TRY(tsr_file_read("/dev/stdin", &bytes, &length));
+  tsr_status status = tsr_program_read("<stdin>", bytes, length, &options, out_program);
+  free(bytes);
+  return status;
+}
