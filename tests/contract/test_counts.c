@@ -106,6 +106,7 @@ static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[])
   X(plan_auto, plan_auto(w, n))                                                                  \
   X(plan_fit, plan_fit(w, n))                                                                    \
   X(plan_check, plan_check(w, n))                                                                \
+  X(program_refine, tsr_program_refine(w->program, TSR_SHAPE(8), n, OUT(0)))                     \
   X(rules_create, tsr_rules_create(&(tsr_rule){0}, n, OUT(0)))                                   \
   X(rules_parse_facts, parse_rules(w, n, 0, 0))                                                  \
   X(rules_parse_kept, parse_rules(w, 0, n, 0))                                                   \

@@ -63,6 +63,20 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
     tsr_layout_process_shards(w->layout, INT(i), OUT(0)))                                          \
   X(layout_process_hull, 2, PROCESS_NOT_IN_MESH,                                                   \
     tsr_layout_process_hull(w->layout, i, OUT(0), OUT(1)))                                         \
+  X(program_function_at, 1, INDEX_OUT_OF_RANGE,                                                    \
+    tsr_program_function_at(w->program, i,                                                         \
+                            &(tsr_program_function){.size = sizeof(tsr_program_function)}))        \
+  X(program_argument, 1, INDEX_OUT_OF_RANGE,                                                       \
+    tsr_program_argument(w->program, 0, i,                                                         \
+                         &(tsr_program_value){.size = sizeof(tsr_program_value)}))                 \
+  X(program_argument_of, 1, INDEX_OUT_OF_RANGE,                                                    \
+    tsr_program_argument(w->program, i, 0,                                                         \
+                         &(tsr_program_value){.size = sizeof(tsr_program_value)}))                 \
+  X(program_result, 1, INDEX_OUT_OF_RANGE,                                                         \
+    tsr_program_result(w->program, 0, i, &(tsr_program_value){.size = sizeof(tsr_program_value)})) \
+  X(program_result_of, 1, INDEX_OUT_OF_RANGE,                                                      \
+    tsr_program_result(w->program, i, 0, &(tsr_program_value){.size = sizeof(tsr_program_value)})) \
+  X(program_mesh_at, 1, INDEX_OUT_OF_RANGE, tsr_program_mesh_at(w->program, i, OUT(0)))            \
   X(pieces_init, 8, INDEX_OUT_OF_RANGE, tsr_pieces_init(OUT(0), w->layout, i))                     \
   X(pieces_init_of_boxes, 2, INDEX_OUT_OF_RANGE, tsr_pieces_init(OUT(0), w->boxes, i))             \
   X(rules_match_one, 2, INDEX_OUT_OF_RANGE, tsr_rules_match_one(w->rules, i, "a", OUT(0)))         \

@@ -122,6 +122,13 @@ static void make_transfers(world *w) {
   assert_ok(tsr_axis_registry_add(w->registry, "mine", &TSR_LOGICAL_NAME("tp"), NULL, false));
 }
 
+static void make_programs(world *w) {
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=4]>\n"
+      "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {\n  return %x : tensor<8xf32>\n}\n";
+  assert_ok(tsr_program_read("identity", text, sizeof text - 1, NULL, &w->program));
+}
+
 int world_set_up(void **state) {
   world *w = test_calloc(1, sizeof *w);
   test_folder_make(&w->folder);
@@ -130,6 +137,7 @@ int world_set_up(void **state) {
   make_plans(w);
   make_files(w);
   make_transfers(w);
+  make_programs(w);
   memset(w->out, CANARY, sizeof w->out);
   *state = w;
   return 0;
@@ -137,6 +145,7 @@ int world_set_up(void **state) {
 
 int world_tear_down(void **state) {
   world *w = *state;
+  tsr_program_release(w->program);
   tsr_partitioner_release(w->partitioner);
   tsr_placer_release(w->placer);
   tsr_npz_destroy(w->npz);

@@ -21,6 +21,7 @@
 #include "tessera/mesh.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
+#include "tessera/program.h"
 #include "tessera/rules.h"
 #include "tessera/spec.h"
 #include "tessera/topology.h"
@@ -56,6 +57,7 @@ typedef struct world {
   tsr_npz *npz;
   tsr_placer *placer;
   tsr_partitioner *partitioner;
+  tsr_program *program;  // one function of one argument and one result, one mesh
   float host[128];
   // Outputs of calls that fail.
   _Alignas(max_align_t) unsigned char out[OUT_BYTES];

@@ -28,6 +28,12 @@ static void make_layouts(scene *s) {
   tsr_spec_release(columns);
 }
 
+static const char negation[] =
+    "sdy.mesh @mesh = <[\"x\"=4]>\n"
+    "func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>,"
+    " tf.aliasing_output = 0 : i32}) -> tensor<8xf32> {\n"
+    "  %0 = stablehlo.negate %x : tensor<8xf32>\n  return %0 : tensor<8xf32>\n}\n";
+
 void scene_make(scene *s) {
   static const int64_t dims[] = {8, 16};
   const tsr_tensor tensor = {.path = "w", .dtype = TSR_F32, .rank = 2, .dims = dims};
@@ -43,6 +49,7 @@ void scene_make(scene *s) {
   tsr_partitioner_options options = TSR_PARTITIONER_OPTIONS;
   options.num_partitions = 8;
   assert_ok(tsr_partitioner_create(s->topology, &options, &s->partitioner));
+  assert_ok(tsr_program_read("negation", negation, sizeof negation - 1, NULL, &s->program));
   test_folder_make(&s->folder);
   const char *path = test_folder_path(&s->folder, "model");
   assert_ok(tsr_checkpoint_save(s->state, path, s->comm, NULL));
@@ -50,6 +57,7 @@ void scene_make(scene *s) {
 }
 
 void scene_free(scene *s) {
+  tsr_program_release(s->program);
   tsr_checkpoint_release(s->checkpoint);
   test_folder_remove(&s->folder);
   tsr_partitioner_release(s->partitioner);

@@ -10,6 +10,7 @@
 #include "tessera/compat/t5x_partitioner.h"
 #include "tessera/engine/copy_plan.h"
 #include "tessera/engine/sharding.h"
+#include "tessera/program.h"
 #include "tessera/tessera.h"
 
 typedef struct scene {
@@ -30,6 +31,7 @@ typedef struct scene {
   tsr_partitioner *partitioner;
   test_folder folder;
   tsr_checkpoint *checkpoint;  // the state as it was saved
+  tsr_program *program;        // negates its argument, which is cut
 } scene;
 
 void scene_make(scene *s);

@@ -41,6 +41,10 @@ CALL(fill_load) {
   return tsr_checkpoint_read_shard(s->checkpoint, 0, s->rows, 1, NULL, shard, sizeof shard, out);
 }
 
+CALL(fill_program) { return tsr_program_describe(s->program, out); }
+CALL(fill_function) { return tsr_program_function_at(s->program, 0, out); }
+CALL(fill_value) { return tsr_program_argument(s->program, 0, 0, out); }
+
 static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
 static void deinit_place_report(void *out) { tsr_place_report_deinit(out); }
 static void deinit_relabelling(void *out) { tsr_relabelling_deinit(out); }
@@ -64,6 +68,13 @@ static const gap part_gaps[] = {GAP(tsr_local_shard, is_box, ranges),
                                 {0}};
 static const gap fit_gaps[] = {LAST_GAP(tsr_fit_report, optimal), {0}};
 static const gap row_gaps[] = {GAP(tsr_plan_row, policy, bytes_per_device), {0}};
+static const gap program_gaps[] = {
+    GAP(tsr_program_info, form, name), LAST_GAP(tsr_program_info, calling_convention), {0}};
+static const gap function_gaps[] = {GAP(tsr_program_function, declared, argument_count), {0}};
+static const gap value_gaps[] = {GAP(tsr_program_value, dtype, shape),
+                                 GAP(tsr_program_value, shape.rank, shape.dims),
+                                 LAST_GAP(tsr_program_value, donated),
+                                 {0}};
 static const gap no_gaps[] = {{0}};
 
 static const struct {
@@ -84,6 +95,9 @@ static const struct {
     ROW(tsr_place_report, fill_place_report, deinit_place_report, no_gaps),
     ROW(tsr_plan_diff, fill_diff, deinit_diff, no_gaps),
     ROW(tsr_plan_row, fill_row, NULL, row_gaps),
+    ROW(tsr_program_function, fill_function, NULL, function_gaps),
+    ROW(tsr_program_info, fill_program, NULL, program_gaps),
+    ROW(tsr_program_value, fill_value, NULL, value_gaps),
     ROW(tsr_relabelling, fill_relabelling, deinit_relabelling, no_gaps),
     // clang-format on
 };

@@ -53,6 +53,20 @@ CALL(call_reshard) {
   return NULL;
 }
 
+CALL(call_program) {
+  static const char text[] = "func.func @f() {\n  return\n}\n";
+  tsr_program *program = NULL;
+  (void)s;
+  TSR_TRY(tsr_program_read("f", text, sizeof text - 1, given, &program));
+  tsr_program_release(program);
+  return NULL;
+}
+
+CALL(call_program_print) {
+  TSR_OWN(text, text);
+  return tsr_program_print(s->program, given, &text);
+}
+
 CALL(call_request) {
   tsr_axes *axes = NULL;
   tsr_spec *spec = NULL;
@@ -356,6 +370,8 @@ static const struct {
     ROW_OF(tsr_move_options, (const tsr_move_options *)NULL, comm, call_move),
     ROW_OF(tsr_partitioner_options, &in_four, num_partitions, call_partitioner),
     ROW(tsr_place_options, call_place),
+    ROW(tsr_program_options, call_program),
+    ROW(tsr_program_print_options, call_program_print),
     ROW(tsr_reshard_options, call_reshard),
     ROW(tsr_rules_options, call_rules),
     ROW(tsr_save_options, call_save),
