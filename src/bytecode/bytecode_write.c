@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bytecode/bytecode.h"
+#include "bytecode/chlo_lower.h"
 #include "bytecode/write_internal.h"
 
 enum { DEFAULT_MINOR = 15, RESOURCE_ALIGNMENT = 8, PADDING = 0xcb, ALIGNED = 0x80 };
@@ -245,13 +246,42 @@ static tsr_status write_all(tsr_emitter *emitter, int patch, tsr_text *ir, tsr_t
   return status ? status : tsr_text_check(out);
 }
 
-tsr_status tsr_bytecode_write(const tsr_ir *ir, const char *version, tsr_text *out) {
-  int patch = 0;
-  tsr_emitter emitter = {.ir = ir, .arena = TSR_ARENA_EMPTY};
-  TSR_TRY(parse_version(version, &emitter.version, &patch));
+static tsr_status write_program(const tsr_ir *ir, int version, int patch, tsr_text *out) {
+  tsr_emitter emitter = {.ir = ir, .version = version, .arena = TSR_ARENA_EMPTY};
   tsr_text content = TSR_TEXT_EMPTY;
   tsr_status status = write_all(&emitter, patch, &content, out);
   tsr_text_deinit(&content);
   tsr_emit_deinit(&emitter);
   return status;
+}
+
+// Lowers the CHLO ops of a copy, which shares the constants of the program.
+static tsr_status lower_copy(const tsr_ir *ir, tsr_ir *copy) {
+  tsr_value_map *map = tsr_value_map_create();
+  TSR_NEED(map);
+  tsr_op *module = tsr_op_clone(copy, ir->module, map);
+  tsr_value_map_destroy(map);
+  TSR_NEED(module);
+  copy->module = module;
+  return tsr_chlo_lower(copy);
+}
+
+static tsr_status write_lowered(const tsr_ir *ir, int version, int patch, tsr_text *out) {
+  tsr_ir *copy = tsr_ir_create();
+  TSR_NEED(copy);
+  tsr_status status = lower_copy(ir, copy);
+  copy->resources = ir->resources;
+  copy->resource_count = ir->resource_count;
+  if (!status) status = write_program(copy, version, patch, out);
+  copy->resources = NULL;
+  copy->resource_count = 0;
+  tsr_ir_destroy(copy);
+  return status;
+}
+
+tsr_status tsr_bytecode_write(const tsr_ir *ir, const char *version, tsr_text *out) {
+  int number = 0, patch = 0;
+  TSR_TRY(parse_version(version, &number, &patch));
+  return tsr_chlo_is_used(ir) ? write_lowered(ir, number, patch, out)
+                              : write_program(ir, number, patch, out);
 }

@@ -1,11 +1,13 @@
 int suite_bytecode_read(void);
 int suite_bytecode_write(void);
+int suite_chlo_lower(void);
 int suite_export_file(void);
 
 int main(void) {
   int failed = 0;
   failed += suite_bytecode_read();
   failed += suite_bytecode_write();
+  failed += suite_chlo_lower();
   failed += suite_export_file();
   return failed;
 }
