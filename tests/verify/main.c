@@ -1,0 +1,25 @@
+int suite_convolution_ops(void);
+int suite_dot_ops(void);
+int suite_elementwise_ops(void);
+int suite_gather_ops(void);
+int suite_inference(void);
+int suite_math_ops(void);
+int suite_program_verify(void);
+int suite_reduce_ops(void);
+int suite_shape_ops(void);
+int suite_window_ops(void);
+
+int main(void) {
+  int failed = 0;
+  failed += suite_convolution_ops();
+  failed += suite_dot_ops();
+  failed += suite_elementwise_ops();
+  failed += suite_gather_ops();
+  failed += suite_inference();
+  failed += suite_math_ops();
+  failed += suite_program_verify();
+  failed += suite_reduce_ops();
+  failed += suite_shape_ops();
+  failed += suite_window_ops();
+  return failed;
+}
