@@ -214,19 +214,48 @@ static uint64_t encode(tsr_float format, double value, bool negative) {
   return tsr_float_encode_f64(*formats[format], signed_value);
 }
 
+// number * 10^power as the nearest double, where both are doubles themselves. That is also the way
+// to the nearest f32, unless the double lies between two of those.
+static bool round_exactly(tsr_float format, uint64_t number, int64_t power, bool negative,
+                          uint64_t *out_bits) {
+  if (number >> 53) return false;
+  const double factor = (double)powers_of_ten[power < 0 ? -power : power];
+  const double value = power < 0 ? (double)number / factor : (double)number * factor;
+  const uint64_t bits = tsr_f64_bits(value);
+  if (format == TSR_FLOAT_F64) {
+    *out_bits = bits | (uint64_t)negative << 63;
+    return true;
+  }
+  if ((bits & 0x1fffffff) == 0x10000000 || value < 0x1p-126) return false;
+  *out_bits = encode(format, value, negative);
+  return true;
+}
+
+bool tsr_float_round_quickly(tsr_float format, uint64_t number, int64_t power, bool negative,
+                             uint64_t *out_bits) {
+  if (power < -19 || power > 19) return false;
+  const bool wide_format = format == TSR_FLOAT_F64 || format == TSR_FLOAT_F32;
+  if (wide_format && round_exactly(format, number, power, negative, out_bits)) return true;
+  const uint64_t sign = (uint64_t)negative << 63;
+  if (!number) {
+    *out_bits = format == TSR_FLOAT_F64 ? sign : encode(format, 0.0, negative);
+    return true;
+  }
+  const scaled s = scale(number, (int)power);
+  *out_bits =
+      format == TSR_FLOAT_F64 ? nearest_double(s) | sign : encode(format, odd_double(s), negative);
+  return true;
+}
+
 uint64_t tsr_float_round(tsr_float format, const char *text, size_t length, bool negative) {
   decimal_text d;
+  uint64_t bits = 0;
   scan(text, text + length, &d);
-  const uint64_t sign = (uint64_t)negative << 63;
-  if (!d.count) return format == TSR_FLOAT_F64 ? sign : encode(format, 0.0, negative);
-  const int64_t power = d.exponent - d.count;
-  if (d.count <= FAST_DIGITS && power >= -19 && power <= 19) {
-    const scaled s = scale(d.leading, (int)power);
-    return format == TSR_FLOAT_F64 ? nearest_double(s) | sign
-                                   : encode(format, odd_double(s), negative);
-  }
+  const int64_t power = d.count ? d.exponent - d.count : 0;
+  if (d.count <= FAST_DIGITS && tsr_float_round_quickly(format, d.leading, power, negative, &bits))
+    return bits;
   const double value = library_double(&d);
-  if (format == TSR_FLOAT_F64) return tsr_f64_bits(value) | sign;
+  if (format == TSR_FLOAT_F64) return tsr_f64_bits(value) | (uint64_t)negative << 63;
   if (value == 0 || isinf(value)) return encode(format, value, negative);
   return encode(format, split_tie(formats[format], &d, value), negative);
 }

@@ -45,20 +45,28 @@ static tsr_status find_literal(tsr_reader *reader, literal *out) {
 
 // ---- hexadecimal payloads ----
 
-// 16 + the digit, 0 for other characters.
-static const uint8_t hex_digits[256] = {
-    ['0'] = 16, ['1'] = 17, ['2'] = 18, ['3'] = 19, ['4'] = 20, ['5'] = 21, ['6'] = 22, ['7'] = 23,
-    ['8'] = 24, ['9'] = 25, ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
-    ['a'] = 26, ['b'] = 27, ['c'] = 28, ['d'] = 29, ['e'] = 30, ['f'] = 31};
+enum { HEX_BLOCK = 256 };  // bytes made at a time
 
-// False if a character is not a digit.
+// Plain loops over blocks, which compilers vectorise. False if a character is not a digit.
+static bool decode_block(const unsigned char *text, unsigned char *bytes, size_t length) {
+  unsigned char values[2 * HEX_BLOCK], wrong = 0;
+  for (size_t i = 0; i < 2 * length; i++) {
+    const unsigned char digit = (unsigned char)(text[i] - '0');
+    const unsigned char letter = (unsigned char)((text[i] | 32) - 'a');
+    wrong |= digit > 9 && letter > 5;
+    values[i] = digit <= 9 ? digit : (unsigned char)(letter + 10);
+  }
+  for (size_t i = 0; i < length; i++)
+    bytes[i] = (unsigned char)(values[2 * i] << 4 | values[2 * i + 1]);
+  return !wrong;
+}
+
 static bool decode_hex(const char *text, char *bytes, size_t length) {
-  const unsigned char *digits = (const unsigned char *)text;
-  unsigned valid = 16;
-  for (size_t i = 0; i < length; i++) {
-    const unsigned high = hex_digits[digits[2 * i]], low = hex_digits[digits[2 * i + 1]];
-    valid &= high & low;
-    bytes[i] = (char)(high << 4 | (low & 15));
+  bool valid = true;
+  for (size_t i = 0; i < length && valid; i += HEX_BLOCK) {
+    const size_t left = length - i;
+    valid = decode_block((const unsigned char *)text + 2 * i, (unsigned char *)bytes + i,
+                         left < HEX_BLOCK ? left : HEX_BLOCK);
   }
   return valid;
 }
@@ -88,7 +96,7 @@ static tsr_status read_hex(tsr_reader *reader, const char *at, const char *end,
   char *bytes = tsr_ir_alloc(reader->ir, length);
   TSR_NEED(bytes);
   if (!decode_hex(at, bytes, length)) {
-    while (hex_digits[(unsigned char)*at]) at++;
+    while (tsr_hex_digit(*at) >= 0) at++;
     return tsr_reader_fail(reader, at, SYNTAX, "expected a hexadecimal digit, found \"%c\"", *at);
   }
   clean_bits(element, bytes, length);
@@ -106,6 +114,7 @@ typedef struct scanner {
   const tsr_type *number;  // the same; of the parts of complex ones
   size_t size;             // bytes of a number
   char *bytes;             // where the next one goes
+  uint64_t most[2], mask;  // of integers: the largest, the least without its sign, their bits
 } scanner;
 
 // The next character that is no blank or comment; '\0' at the end.
@@ -134,7 +143,21 @@ static tsr_status expect(scanner *s, char c) {
 }
 
 static void store(scanner *s, uint64_t bits) {
-  for (size_t i = 0; i < s->size; i++, bits >>= 8) s->bytes[i] = (char)bits;
+  char bytes[8];
+  for (int i = 0; i < 8; i++) bytes[i] = (char)(bits >> (8 * i));
+  switch (s->size) {
+    case 1:
+      memcpy(s->bytes, bytes, 1);
+      break;
+    case 2:
+      memcpy(s->bytes, bytes, 2);
+      break;
+    case 4:
+      memcpy(s->bytes, bytes, 4);
+      break;
+    default:
+      memcpy(s->bytes, bytes, s->size);
+  }
   s->bytes += s->size;
 }
 
@@ -204,11 +227,69 @@ static bool take_literal(scanner *s, const char *word) {
   return true;
 }
 
+// A decimal number of at most 19 digits as digits * 10^power; false for other literals. Moves `*at`
+// behind it.
+typedef struct short_number {
+  uint64_t digits;
+  int64_t power;
+  bool fraction;
+} short_number;
+
+enum { SHORT_DIGITS = 19 };
+
+static bool read_short(const char **at, const char *end, short_number *out) {
+  const char *c = *at;
+  uint64_t digits = 0;
+  const char *start = c;
+  for (; c < end && is_digit(*c); c++) digits = digits * 10 + (uint64_t)(*c - '0');
+  int64_t count = c - start, power = 0;
+  const bool fraction = c < end && *c == '.';
+  if (fraction) {
+    start = ++c;
+    for (; c < end && is_digit(*c); c++) digits = digits * 10 + (uint64_t)(*c - '0');
+    power = start - c;
+    count -= power;
+  }
+  if (count > SHORT_DIGITS || (c < end && *c == 'x')) return false;
+  if (fraction && end - c > 3 && (*c == 'e' || *c == 'E') && (c[1] == '+' || c[1] == '-') &&
+      is_digit(c[2])) {
+    int64_t exponent = 0;
+    const bool below = c[1] == '-';
+    for (c += 2; c < end && is_digit(*c) && exponent < 1000; c++)
+      exponent = exponent * 10 + (*c - '0');
+    power += below ? -exponent : exponent;
+  }
+  if (c < end && (*c == 'e' || *c == 'E' || is_digit(*c))) return false;
+  *out = (short_number){digits, power, fraction};
+  *at = c;
+  return true;
+}
+
+// Reads a usual number; false leaves the others, and all that fail, to the slower way.
+static bool read_quickly(scanner *s, bool negative) {
+  short_number number;
+  uint64_t bits = 0;
+  const char *at = s->at;
+  if (!read_short(&at, s->end, &number)) return false;
+  if (s->number->kind == TSR_TYPE_FLOAT) {
+    if (!number.fraction ||
+        !tsr_float_round_quickly(s->number->format, number.digits, number.power, negative, &bits))
+      return false;
+  } else {
+    if (number.fraction || number.digits > s->most[negative]) return false;
+    bits = (negative ? 0 - number.digits : number.digits) & s->mask;
+  }
+  s->at = at;
+  store(s, bits);
+  return true;
+}
+
 static tsr_status read_one_number(scanner *s) {
   const bool negative = peek(s) == '-';
   if (negative) s->at++;
   const char first = negative ? peek(s) : s->at < s->end ? *s->at : '\0';
   if (is_digit(first)) {
+    if (read_quickly(s, negative)) return NULL;
     const tsr_token token = number_token(s);
     return s->number->kind == TSR_TYPE_FLOAT ? read_float(s, &token, negative)
                                              : read_integer(s, &token, negative);
@@ -272,7 +353,14 @@ static tsr_status check_elements(const tsr_reader *reader, const char *at,
 static scanner make_scanner(tsr_reader *reader, const char *at, const char *end,
                             const tsr_type *element) {
   const tsr_type *number = element->kind == TSR_TYPE_COMPLEX ? element->element : element;
-  return (scanner){reader, at, end, element, number, tsr_type_element_bytes(number), NULL};
+  scanner s = {reader, at, end, element, number, tsr_type_element_bytes(number), NULL, {0}, 0};
+  if (number->kind == TSR_TYPE_FLOAT) return s;
+  const int width = number->kind == TSR_TYPE_INDEX ? 64 : number->width;
+  const tsr_sign sign = number->kind == TSR_TYPE_INDEX ? TSR_SIGNLESS : number->sign;
+  s.mask = UINT64_MAX >> (64 - width);
+  s.most[0] = sign == TSR_SIGNED ? s.mask >> 1 : s.mask;
+  s.most[1] = sign == TSR_UNSIGNED ? 0 : (s.mask >> 1) + 1;
+  return s;
 }
 
 static tsr_status read_numbers(tsr_reader *reader, const literal *text, const tsr_type *type,
