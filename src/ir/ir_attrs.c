@@ -189,7 +189,8 @@ const tsr_attr *tsr_attr_dense(tsr_ir *ir, const tsr_type *type, const void *byt
   const int64_t count = tsr_type_element_count(type);
   attr->type = type;
   attr->bytes = bytes;
-  attr->splat = count > 0 && (length == size || all_equal(bytes, length, size));
+  // Without elements one may be written all the same, and MLIR keeps it.
+  attr->splat = size && (length == size || (count > 0 && all_equal(bytes, length, size)));
   attr->length = attr->splat ? size : length;
   return finish(attr);
 }

@@ -385,8 +385,7 @@ static tsr_status read_numbers(tsr_reader *reader, const literal *text, const ts
   if (!list && !count && tsr_type_element_count(type))
     return tsr_reader_fail(reader, text->start, SYNTAX, "the constant has no elements");
   if (peek(&s)) return expected_here(&s, "\">\"");
-  const bool empty = !tsr_type_element_count(type);
-  *out_attr = tsr_attr_dense(reader->ir, type, bytes, empty ? 0 : (size_t)count * size);
+  *out_attr = tsr_attr_dense(reader->ir, type, bytes, (size_t)count * size);
   TSR_NEED(*out_attr);
   return NULL;
 }
