@@ -29,6 +29,7 @@
   X(axis_registry, destroy, tsr_axis_registry)       \
   X(buffer, release, tsr_buffer)                     \
   X(buffer_pool, release, tsr_buffer_pool)           \
+  X(builder, destroy, tsr_builder)                   \
   X(checkpoint, release, const tsr_checkpoint)       \
   X(chunker, release, const tsr_chunker)             \
   X(comm, release, tsr_comm)                         \

@@ -2,6 +2,7 @@
 #ifndef TESSERA_PROGRAM_H
 #define TESSERA_PROGRAM_H
 
+#include "tessera/program/builder.h"
 #include "tessera/program/program.h"
 
 #endif

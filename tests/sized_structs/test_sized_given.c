@@ -25,6 +25,8 @@
 #include "tessera/engine/sharding.h"
 #include "tessera/engine/topology.h"
 #include "tessera/engine/transport.h"
+#include "tessera/own.h"
+#include "tessera/program.h"
 #include "transfer/transfer_internal.h"
 
 // ---- a call for each ----
@@ -319,6 +321,60 @@ CALL(call_copy_plan) {
   return NULL;
 }
 
+// ---- programs that are built ----
+
+typedef void build_fn(tsr_builder *b, tsr_node x, const void *given);
+
+// A builder keeps what is wrong until it is finished.
+static tsr_status build(build_fn *call, const void *given) {
+  TSR_OWN(builder, b);
+  TSR_OWN(program, program);
+  TSR_TRY(tsr_builder_create(NULL, &b));
+  call(b, tsr_build_parameter(b, "x", TSR_F32, TSR_SHAPE(1, 2, 2, 1), NULL), given);
+  return tsr_builder_finish(b, &program);
+}
+
+static void build_attention(tsr_builder *b, tsr_node x, const void *given) {
+  (void)tsr_build_attention(b, x, x, x, given);
+}
+static void build_convolution(tsr_builder *b, tsr_node x, const void *given) {
+  (void)tsr_build_convolution(b, x, tsr_build_splat(b, TSR_F32, TSR_SHAPE(1, 1, 1, 1), 1), given);
+}
+static void build_dot(tsr_builder *b, tsr_node x, const void *given) {
+  (void)tsr_build_dot_general(b, x, x, given);
+}
+static void build_op(tsr_builder *b, tsr_node x, const void *given) {
+  (void)tsr_build_op(b, "tanh", &x, 1, given);
+}
+static void build_output(tsr_builder *b, tsr_node x, const void *given) {
+  tsr_build_output(b, x, "y", given);
+}
+static void build_parameter(tsr_builder *b, tsr_node x, const void *given) {
+  (void)x;
+  (void)tsr_build_parameter(b, "y", TSR_F32, TSR_SHAPE(2), given);
+}
+static void give_back(tsr_builder *b, const tsr_node *args, tsr_node *results, void *context) {
+  (void)b, (void)context;
+  results[0] = args[0];
+}
+static void build_scan(tsr_builder *b, tsr_node x, const void *given) {
+  tsr_node stacked;
+  tsr_build_scan(b, NULL, 0, &x, 1, 1, give_back, NULL, given, &stacked);
+}
+
+#define CALL_OF_BUILDER(name)  \
+  CALL(call_##name) {          \
+    (void)s;                   \
+    return build(name, given); \
+  }
+CALL_OF_BUILDER(build_attention)
+CALL_OF_BUILDER(build_convolution)
+CALL_OF_BUILDER(build_dot)
+CALL_OF_BUILDER(build_op)
+CALL_OF_BUILDER(build_output)
+CALL_OF_BUILDER(build_parameter)
+CALL_OF_BUILDER(build_scan)
+
 // ---- the table ----
 
 static const tsr_logical_entry request_entries[] = {{.kind = TSR_ENTRY_NONE}};
@@ -345,6 +401,7 @@ static const struct {
 #define ROW_OF(type, good, last, call) \
   {#type, sizeof(type), offsetof(type, last) + sizeof((good)->last), good, \
    call}
+    ROW(tsr_attention_options, call_build_attention),
     ROW(tsr_auto_options, call_auto),
     ROW_OF(tsr_axes_request, &request, mode, call_request),
     ROW(tsr_check_options, call_check),
@@ -352,9 +409,11 @@ static const struct {
     ROW(tsr_chunk_options, call_chunk),
     ROW(tsr_buffer_pool_options, call_buffer_pool),
     ROW(tsr_comm_options, call_comm),
+    ROW(tsr_convolution_options, call_build_convolution),
     ROW(tsr_copy_plan_options, call_copy_plan),
     ROW(tsr_correct_options, call_correct),
     ROW(tsr_data_layout_options, call_data_layout),
+    ROW(tsr_dot_options, call_build_dot),
     ROW(tsr_eformer_mesh_options, call_eformer_mesh),
     ROW_OF(tsr_engine, &idle, reduce, call_engine),
     ROW_OF(tsr_engine_desc, &idle_desc, first_devices, call_engine_desc),
@@ -368,6 +427,9 @@ static const struct {
     ROW(tsr_match_options, call_match),
     ROW(tsr_mesh_desc, call_mesh),
     ROW_OF(tsr_move_options, (const tsr_move_options *)NULL, comm, call_move),
+    ROW(tsr_op_options, call_build_op),
+    ROW(tsr_output_options, call_build_output),
+    ROW(tsr_parameter_options, call_build_parameter),
     ROW_OF(tsr_partitioner_options, &in_four, num_partitions, call_partitioner),
     ROW(tsr_place_options, call_place),
     ROW(tsr_program_options, call_program),
@@ -375,6 +437,7 @@ static const struct {
     ROW(tsr_reshard_options, call_reshard),
     ROW(tsr_rules_options, call_rules),
     ROW(tsr_save_options, call_save),
+    ROW(tsr_scan_options, call_build_scan),
     ROW(tsr_sequence_options, call_sequence),
     ROW(tsr_spec_desc, call_spec),
     ROW(tsr_t5x_mesh_options, call_t5x_mesh),
