@@ -202,25 +202,36 @@ static tsr_status add_dense_strings(tsr_artifact *artifact, tsr_wire_cursor *cur
   return NULL;
 }
 
+// What stands between the brackets of dense<...>.
+static void add_elements(const tsr_attr *dense, tsr_text *text) {
+  const size_t head = strlen("dense<");
+  tsr_text whole = TSR_TEXT_EMPTY;
+  tsr_attr_print_untyped(dense, &whole);
+  if (whole.length > head) tsr_text_add_bytes(text, whole.data + head, whole.length - head - 1);
+  text->failed |= whole.failed;
+  tsr_text_deinit(&whole);
+}
+
+static tsr_status read_elements(tsr_artifact *artifact, tsr_wire_cursor *cursor,
+                                const tsr_attr **out_attr) {
+  const tsr_wire_cursor start = *cursor;
+  TSR_TRY(read_small_attr(artifact, cursor, out_attr));
+  if ((*out_attr)->kind != TSR_ATTR_DENSE)
+    return tsr_wire_fail(&start, BROKEN_PROGRAM, "indices or values are not dense elements");
+  return check_parts(&start, (uint64_t)tsr_type_element_count((*out_attr)->type));
+}
+
 static tsr_status add_sparse(tsr_artifact *artifact, tsr_wire_cursor *cursor, tsr_text *text) {
   const tsr_type *type = NULL;
   const tsr_attr *indices = NULL, *values = NULL;
   TSR_TRY(read_small_type(artifact, cursor, &type));
-  TSR_TRY(read_small_attr(artifact, cursor, &indices));
-  TSR_TRY(read_small_attr(artifact, cursor, &values));
-  if (indices->kind != TSR_ATTR_DENSE || values->kind != TSR_ATTR_DENSE)
-    return tsr_wire_fail(cursor, BROKEN_PROGRAM, "indices or values are not dense elements");
-  TSR_TRY(check_parts(cursor, (uint64_t)tsr_type_element_count(indices->type)));
-  TSR_TRY(check_parts(cursor, (uint64_t)tsr_type_element_count(values->type)));
-  tsr_text lists = TSR_TEXT_EMPTY;
-  tsr_text_add(&lists, "sparse<");
-  tsr_attr_print_untyped(indices, &lists);
-  tsr_text_add(&lists, ", ");
-  tsr_attr_print_untyped(values, &lists);
-  tsr_text_add_char(&lists, '>');
-  tsr_text_add(text, tsr_text_string(&lists));
-  text->failed |= lists.failed;
-  tsr_text_deinit(&lists);
+  TSR_TRY(read_elements(artifact, cursor, &indices));
+  TSR_TRY(read_elements(artifact, cursor, &values));
+  tsr_text_add(text, "sparse<");
+  add_elements(indices, text);
+  tsr_text_add(text, ", ");
+  add_elements(values, text);
+  tsr_text_add_char(text, '>');
   add_type(type, text);
   return NULL;
 }

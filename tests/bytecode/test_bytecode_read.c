@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "bytecode/bytecode.h"
 #include "support/test.h"
+#include "tessera/text.h"
 
 static const char add_sharded[] = "tests/programs/add_sharded/program.mlirbc";
 
@@ -114,6 +115,110 @@ static void constants_are_views_of_the_file(void **state) {
   free(file.bytes);
 }
 
+// ---- versions ----
+
+static tsr_ir *read_seed(const char *name, artifact_file *out_file) {
+  char path[256];
+  snprintf(path, sizeof path, "tests/fuzz/seeds/bytecode/%s.mlirbc", name);
+  *out_file = read_file(path);
+  tsr_ir *ir = tsr_ir_create();
+  assert_ok(tsr_bytecode_read(ir, path, out_file->bytes, out_file->length));
+  return ir;
+}
+
+// MLIR bytecode 0, 1, 3, 4 and 6, and the oldest to the newest versions of ops.
+static const char *const versions[] = {"ops_0.9.0",  "ops_0.10.0", "ops_0.12.0",
+                                       "ops_0.14.0", "ops_1.0.0",  "ops_1.17.0"};
+
+static void all_versions_of_a_module_are_the_same_program(void **state) {
+  (void)state;
+  artifact_file newest_file;
+  tsr_ir *newest = read_seed("ops_1.17.0", &newest_file);
+  for (size_t i = 0; i < COUNT_OF(versions); i++) {
+    artifact_file file;
+    tsr_ir *ir = read_seed(versions[i], &file);
+    tsr_text difference = TSR_TEXT_EMPTY;
+    if (!tsr_ir_equal(ir, newest, &difference))
+      fail_msg("%s: %s", versions[i], tsr_text_string(&difference));
+    tsr_text_deinit(&difference);
+    tsr_ir_destroy(ir);
+    free(file.bytes);
+  }
+  tsr_ir_destroy(newest);
+  free(newest_file.bytes);
+}
+
+// 6 only differs from 5 in ops that neither VHLO nor Shardy has.
+static void bytecode_5_is_read_as_6(void **state) {
+  (void)state;
+  artifact_file file;
+  tsr_ir *ir = read_seed("ops_1.17.0", &file);
+  file.bytes[4] = 0x0b;
+  assert_ok(try_bytes(file.bytes, file.length));
+  tsr_ir_destroy(ir);
+  free(file.bytes);
+}
+
+static const char *constant_at(const tsr_ir *ir, int index, const tsr_attr **out_value) {
+  const tsr_op *op = tsr_func_body(tsr_ir_entry(ir))->first;
+  for (int i = 0; i < index; i++) op = op->next;
+  *out_value = tsr_op_attr(op, "value");
+  return (*out_value)->bytes;
+}
+
+static void bools_are_one_in_a_byte(void **state) {
+  (void)state;
+  static const struct {
+    int index;
+    size_t length;
+    bool splat;
+    const char *bytes;
+  } cases[] = {
+      {0, 1, true, "\1"}, {1, 1, true, "\0"}, {3, 3, false, "\1\0\1"},
+      {4, 1, true, "\1"}, {7, 1, true, "\0"}, {6, 9, false, "\1\0\0\0\0\0\0\1\1"},
+      {8, 1, true, "\1"}, {9, 0, false, ""},
+  };
+  artifact_file file;
+  tsr_ir *ir = read_seed("bools_1.17.0", &file);
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const tsr_attr *value = NULL;
+    const char *bytes = constant_at(ir, cases[i].index, &value);
+    assert_int_equal(value->length, cases[i].length);
+    assert_int_equal(value->splat, cases[i].splat);
+    assert_memory_equal(bytes, cases[i].bytes, cases[i].length);
+  }
+  tsr_ir_destroy(ir);
+  free(file.bytes);
+}
+
+static void resources_are_found_by_their_key(void **state) {
+  (void)state;
+  artifact_file file;
+  tsr_ir *ir = read_seed("attrs_1.17.0", &file);
+  assert_int_equal(ir->resource_count, 1);
+  assert_string_equal(ir->resources[0].name, "blob1");
+  assert_int_equal(ir->resources[0].attr->length, 24);
+  assert_true(is_inside(&file, ir->resources[0].attr->bytes));
+  const tsr_attr *use = tsr_op_attr(ir->module, "f.r");
+  assert_int_equal(use->kind, TSR_ATTR_RESOURCE);
+  assert_string_equal(use->bytes, "blob1");
+  tsr_ir_destroy(ir);
+  free(file.bytes);
+}
+
+static void casts_between_dialects_are_gone(void **state) {
+  (void)state;
+  artifact_file file;
+  tsr_ir *ir = read_seed("sdy_1.15.0", &file);
+  const tsr_ir_block *body = tsr_func_body(tsr_ir_entry(ir));
+  assert_string_equal(body->first->name, "sdy.sharding_constraint");
+  assert_ptr_equal(tsr_op_operand(body->first, 0), body->args[0]);
+  for (const tsr_op *op = body->first; op; op = op->next)
+    assert_int_not_equal(op->info->id, TSR_OP_CAST);
+  tsr_ir_destroy(ir);
+  free(file.bytes);
+}
+
 // ---- damage ----
 
 // Changes bytes of add_sharded, whose layout is: header to 23, dialects 24 to 42, entry sizes,
@@ -162,6 +267,9 @@ static const struct {
      "the op wants"},
     {405, 1, TSR_CAUSE_BROKEN_PROGRAM,
      "step.mlirbc: byte 404: ir section: builtin.module: its properties are missing"},
+    {534, '9', TSR_CAUSE_UNKNOWN_VERSION,
+     "step.mlirbc: byte 436: ir section: op \"vhlo.add_v9\" is newer than StableHLO 1.20, whose op "
+     "is \"vhlo.add_v1\""},
     {406, 0xff, TSR_CAUSE_BROKEN_PROGRAM, "step.mlirbc: byte 406: ir section: attribute 127 of 75"},
 };
 
@@ -222,6 +330,8 @@ static void memory_that_runs_out_is_reported(void **state) {
 }
 
 SUITE(bytecode_read, TEST(every_program_of_the_corpus_is_read), TEST(an_artifact_becomes_stablehlo),
-      TEST(constants_are_views_of_the_file), TEST(damage_is_named_with_its_place),
-      TEST(every_truncation_fails), TEST(flipped_bits_are_read_or_refused),
-      TEST(memory_that_runs_out_is_reported))
+      TEST(constants_are_views_of_the_file), TEST(all_versions_of_a_module_are_the_same_program),
+      TEST(bytecode_5_is_read_as_6), TEST(bools_are_one_in_a_byte),
+      TEST(resources_are_found_by_their_key), TEST(casts_between_dialects_are_gone),
+      TEST(damage_is_named_with_its_place), TEST(every_truncation_fails),
+      TEST(flipped_bits_are_read_or_refused), TEST(memory_that_runs_out_is_reported))
