@@ -52,10 +52,10 @@ static tsr_status resolve_sub_axis(const tsr_attr *name, const tsr_attr *info, i
   const int length = (int)tsr_least((int64_t)name->length, 80);
   int64_t end = 0;
   if (pre < 1)
-    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has pre-size %lld, wanted 1 or more", length,
+    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has pre-size %lld, expected 1 or more", length,
                     name->bytes, (long long)pre);
   if (size <= 1)
-    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has size %lld, wanted 2 or more", length,
+    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has size %lld, expected 2 or more", length,
                     name->bytes, (long long)size);
   if (__builtin_mul_overflow(pre, size, &end) || axis_size % end)
     return tsr_fail(CONSTRAINT,
