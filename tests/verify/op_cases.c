@@ -55,15 +55,29 @@ static const char *without_place(const char *message) {
   return !strncmp(message, "t:", 2) && name ? name + 2 : message;
 }
 
+static void check_text(const char *text, const char *wanted) {
+  tsr_status status = verify_text(text);
+  const char *message = without_place(tsr_status_text(status));
+  if (strcmp(message, wanted)) print_error("%s\n", text);
+  assert_string_equal(message, wanted);
+  if (status) assert_int_equal(tsr_status_cause(status), TSR_CAUSE_CONSTRAINT);
+  tsr_status_free(status);
+}
+
 void check_op_cases(const op_case *cases, size_t count) {
   for (size_t i = 0; i < count; i++) {
     char *text = program_of(cases[i].op);
-    tsr_status status = verify_text(text);
-    const char *message = without_place(tsr_status_text(status));
-    if (strcmp(message, cases[i].message)) print_error("%s\n", text);
-    assert_string_equal(message, cases[i].message);
-    if (status) assert_int_equal(tsr_status_cause(status), TSR_CAUSE_CONSTRAINT);
-    tsr_status_free(status);
+    check_text(text, cases[i].message);
     free(text);
+  }
+}
+
+void check_body_cases(const body_case *cases, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_text_addf(&text, "%sfunc.func @f(%s) {\n%s\nreturn\n}\n", cases[i].before, cases[i].args,
+                  cases[i].body);
+    check_text(tsr_text_string(&text), cases[i].message);
+    tsr_text_deinit(&text);
   }
 }

@@ -14,6 +14,13 @@ typedef struct op_case {
 
 void check_op_cases(const op_case *cases, size_t count);
 
+// What stands before a function, its arguments, and what it holds; the message as above.
+typedef struct body_case {
+  const char *before, *args, *body, *message;
+} body_case;
+
+void check_body_cases(const body_case *cases, size_t count);
+
 // Reads a program that holds one op of a case; gives the op. The text must outlive the program.
 tsr_op *read_op_case(const char *op, tsr_ir *ir, char **out_text);
 // Reads and verifies a program in text; the failure is that of the verifier.
