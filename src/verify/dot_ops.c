@@ -13,7 +13,7 @@ static tsr_status check_precision(const tsr_op *op, const char *constraint) {
 // ---- quantised elements
 
 typedef struct product_name {
-  char text[8];
+  char text[16];
 } product_name;
 
 static product_name name_of(int number) {
