@@ -24,8 +24,11 @@ tsr_node tsr_builder_leave(tsr_builder *builder, tsr_node result) {
 }
 
 bool tsr_builder_enter_all(tsr_builder *builder, const char *name, tsr_node *results, int count) {
-  for (int i = 0; i < count; i++) results[i] = TSR_NO_NODE;
-  return tsr_builder_enter(builder, name);
+  for (int i = 0; results && i < count; i++) results[i] = TSR_NO_NODE;
+  if (!tsr_builder_enter(builder, name)) return false;
+  if (tsr_builder_given(builder, "results", results, count, 0)) return true;
+  builder->calls.depth--;
+  return false;
 }
 
 void tsr_builder_leave_all(tsr_builder *builder, tsr_node *results, int count) {

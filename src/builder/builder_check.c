@@ -88,8 +88,14 @@ bool tsr_builder_list(tsr_builder *builder, const char *what, const tsr_shape *l
                           tsr_fail(BAD_ARGUMENT, "%d %s, expected %d", list->rank, what, rank));
 }
 
-bool tsr_builder_count(tsr_builder *builder, const char *what, int count, int least) {
-  if (count >= least) return true;
-  return tsr_builder_keep(
-      builder, tsr_fail(BAD_ARGUMENT, "%d %s, expected at least %d", count, what, least));
+bool tsr_builder_given(tsr_builder *builder, const char *what, const void *list, int count,
+                       int least) {
+  tsr_status status = NULL;
+  if (count < least)
+    status = tsr_fail(BAD_ARGUMENT, "%d %s, expected at least %d", count, what, least);
+  else if (count > TSR_BUILDER_LIST)
+    status = tsr_fail(TOO_LARGE, "%d %s, expected at most %d", count, what, TSR_BUILDER_LIST);
+  else if (count > 0 && !list)
+    status = tsr_fail(BAD_ARGUMENT, "the %s are NULL", what);
+  return tsr_builder_keep(builder, status);
 }

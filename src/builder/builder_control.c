@@ -20,7 +20,7 @@ void tsr_build_while(tsr_builder *builder, const tsr_node *initial, int count,
                      tsr_node *out_results) {
   if (!tsr_builder_enter_all(builder, "while", out_results, count)) return;
   const tsr_type **types = NULL;
-  if (tsr_builder_count(builder, "values", count, 0) &&
+  if (tsr_builder_given(builder, "values", initial, count, 0) &&
       tsr_builder_keep(builder, types_of(builder, initial, count, &types))) {
     const tsr_builder_region regions[] = {{.build = condition,
                                            .context = context,
@@ -61,17 +61,15 @@ static void emit_branches(tsr_builder *builder, tsr_op_id id, tsr_node selector,
 void tsr_build_if(tsr_builder *builder, tsr_node condition, tsr_build_fn *then,
                   tsr_build_fn *otherwise, void *context, tsr_node *out_results, int count) {
   if (!tsr_builder_enter_all(builder, "if", out_results, count)) return;
-  if (tsr_builder_count(builder, "results", count, 0))
-    emit_branches(builder, TSR_OP_IF, condition, (tsr_build_fn *[]){then, otherwise}, 2, context,
-                  out_results, count);
+  emit_branches(builder, TSR_OP_IF, condition, (tsr_build_fn *[]){then, otherwise}, 2, context,
+                out_results, count);
   tsr_builder_leave_all(builder, out_results, count);
 }
 
 void tsr_build_case(tsr_builder *builder, tsr_node index, tsr_build_fn *const *branches,
                     int branch_count, void *context, tsr_node *out_results, int count) {
   if (!tsr_builder_enter_all(builder, "case", out_results, count)) return;
-  if (tsr_builder_count(builder, "branches", branch_count, 1) &&
-      tsr_builder_count(builder, "results", count, 0))
+  if (tsr_builder_given(builder, "branches", branches, branch_count, 1))
     emit_branches(builder, TSR_OP_CASE, index, branches, branch_count, context, out_results, count);
   tsr_builder_leave_all(builder, out_results, count);
 }
@@ -81,7 +79,7 @@ void tsr_build_barrier(tsr_builder *builder, const tsr_node *operands, int count
   if (!tsr_builder_enter_all(builder, "barrier", out_results, count)) return;
   const tsr_builder_op draft =
       tsr_builder_draft(builder, TSR_OP_OPTIMIZATION_BARRIER, operands, count);
-  if (tsr_builder_count(builder, "operands", count, 0))
+  if (tsr_builder_given(builder, "operands", operands, count, 0))
     (void)tsr_builder_emit(&draft, out_results, count);
   tsr_builder_leave_all(builder, out_results, count);
 }

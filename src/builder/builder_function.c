@@ -269,6 +269,7 @@ static tsr_status check_arguments(const tsr_builder *builder, const tsr_type *ca
                                   const tsr_node *operands, int count) {
   if (count != callee->input_count)
     return tsr_fail(CONSTRAINT, "%d operands, expected %d", count, callee->input_count);
+  if (count && !operands) return tsr_fail(BAD_ARGUMENT, "the operands are NULL");
   for (int i = 0; i < count; i++) {
     tsr_value *value = NULL;
     TSR_TRY(tsr_builder_value(builder, operands[i], i, &value));

@@ -13,7 +13,8 @@
 enum {
   TSR_BUILDER_DEPTH = 16,     // of calls in calls: attention, softmax, reduce, ...
   TSR_BUILDER_NESTING = 256,  // of regions in regions
-  TSR_BUILDER_ATTRS = 16      // of one op
+  TSR_BUILDER_ATTRS = 16,     // of one op
+  TSR_BUILDER_LIST = 1 << 20  // operands, results or branches of one call
 };
 
 // The calls that are running, outermost first.
@@ -82,7 +83,9 @@ int tsr_builder_dim(tsr_builder *builder, int64_t dim, int rank);
 bool tsr_builder_dims(tsr_builder *builder, const tsr_shape *dims, int rank, tsr_shape *out_dims);
 // Whether a list of one number per dimension has the length of the rank.
 bool tsr_builder_list(tsr_builder *builder, const char *what, const tsr_shape *list, int rank);
-bool tsr_builder_count(tsr_builder *builder, const char *what, int count, int least);
+// Whether a list of `count` elements can be read.
+bool tsr_builder_given(tsr_builder *builder, const char *what, const void *list, int count,
+                       int least);
 
 // ---- functions ----
 

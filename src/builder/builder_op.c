@@ -130,6 +130,8 @@ static tsr_status read_op(tsr_builder_op *draft, const char *name, const tsr_op_
   TSR_TRY(tsr_sized_read(tsr_op_options, given, &options));
   TSR_TRY(tsr_builder_find_op(name, &info));
   TSR_TRY(check_counts(info, draft->operand_count, options.region_count));
+  if ((draft->operand_count && !draft->operands) || (options.region_count && !options.regions))
+    return tsr_fail(BAD_ARGUMENT, "the %s are NULL", draft->operands ? "regions" : "operands");
   draft->id = info->id;
   if (options.attrs) TSR_TRY_NOTE(read_attrs(draft, info, options.attrs), "attributes");
   TSR_TRY(read_regions(draft, &options));

@@ -202,7 +202,7 @@ void tsr_build_reduce_with(tsr_builder *builder, const tsr_node *operands, const
   tsr_shape sorted;
   const tsr_type **args = NULL;
   tsr_node *all = NULL;
-  const tsr_type *type = tsr_builder_count(builder, "operands", count, 1)
+  const tsr_type *type = tsr_builder_given(builder, "operands", operands, count, 1)
                              ? tsr_builder_tensor(builder, operands[0], 0)
                              : NULL;
   for (int i = 1; type && i < count; i++)

@@ -243,19 +243,13 @@ static tsr_status build_loop(scan_loop *loop, const tsr_node *carries) {
   return builder->failure ? NULL : tsr_builder_add_results(&draft, loop->op);
 }
 
-static tsr_status check_counts(const scan_loop *loop) {
-  if (loop->carry_count < 0 || loop->input_count < 0 || loop->output_count < 0)
-    return tsr_fail(BAD_ARGUMENT, "%d carries, %d inputs and %d outputs, expected 0 or more",
-                    loop->carry_count, loop->input_count, loop->output_count);
-  return NULL;
-}
-
 static void scan(scan_loop *loop, const tsr_node *carries, const tsr_scan_options *given,
                  tsr_node *out_results) {
   tsr_builder *builder = loop->builder;
   tsr_scan_options options;
   if (!tsr_builder_keep(builder, tsr_sized_read(tsr_scan_options, given, &options)) ||
-      !tsr_builder_keep(builder, check_counts(loop)) ||
+      !tsr_builder_given(builder, "carries", carries, loop->carry_count, 0) ||
+      !tsr_builder_given(builder, "inputs", loop->inputs, loop->input_count, 0) ||
       !tsr_builder_keep(builder, find_length(loop, options.length)))
     return;
   loop->reverse = options.reverse;
@@ -268,7 +262,9 @@ static void scan(scan_loop *loop, const tsr_node *carries, const tsr_scan_option
 void tsr_build_scan(tsr_builder *builder, const tsr_node *carries, int carry_count,
                     const tsr_node *inputs, int input_count, int output_count, tsr_build_fn *body,
                     void *context, const tsr_scan_options *options, tsr_node *out_results) {
-  const int count = carry_count + output_count;
+  const bool counts = carry_count >= 0 && output_count >= 0 && output_count <= TSR_BUILDER_LIST &&
+                      carry_count <= TSR_BUILDER_LIST;
+  const int count = counts ? carry_count + output_count : -1;
   if (!tsr_builder_enter_all(builder, "scan", out_results, count)) return;
   scan_loop loop = {.builder = builder,
                     .inputs = inputs,

@@ -168,7 +168,7 @@ tsr_node tsr_build_pad(tsr_builder *builder, tsr_node x, tsr_node value, const t
 tsr_node tsr_build_concatenate(tsr_builder *builder, const tsr_node *operands, int count, int dim) {
   if (!tsr_builder_enter(builder, "concatenate")) return TSR_NO_NODE;
   tsr_node result = TSR_NO_NODE;
-  const tsr_type *type = tsr_builder_count(builder, "operands", count, 1)
+  const tsr_type *type = tsr_builder_given(builder, "operands", operands, count, 1)
                              ? tsr_builder_tensor(builder, operands[0], 0)
                              : NULL;
   const int from_zero = type ? tsr_builder_dim(builder, dim, type->rank) : -1;
@@ -197,7 +197,8 @@ tsr_node tsr_build_dynamic_slice(tsr_builder *builder, tsr_node x, const tsr_nod
   if (!tsr_builder_enter(builder, "dynamic_slice")) return TSR_NO_NODE;
   tsr_node all[2 + TSR_MAX_RANK], result = TSR_NO_NODE;
   const tsr_type *type = tsr_builder_tensor(builder, x, 0);
-  if (type && tsr_builder_list(builder, "sizes", sizes, type->rank)) {
+  if (type && tsr_builder_list(builder, "sizes", sizes, type->rank) &&
+      tsr_builder_given(builder, "starts", starts, type->rank, 0)) {
     const int count = gather_operands(all, x, NULL, starts, type->rank);
     tsr_builder_op draft = tsr_builder_draft(builder, TSR_OP_DYNAMIC_SLICE, all, count);
     tsr_builder_ints(&draft, "slice_sizes", sizes);
@@ -211,7 +212,7 @@ tsr_node tsr_build_dynamic_update(tsr_builder *builder, tsr_node x, tsr_node upd
   if (!tsr_builder_enter(builder, "dynamic_update")) return TSR_NO_NODE;
   tsr_node all[2 + TSR_MAX_RANK], result = TSR_NO_NODE;
   const tsr_type *type = tsr_builder_tensor(builder, x, 0);
-  if (type) {
+  if (type && tsr_builder_given(builder, "starts", starts, type->rank, 0)) {
     const int count = gather_operands(all, x, &update, starts, type->rank);
     const tsr_builder_op draft =
         tsr_builder_draft(builder, TSR_OP_DYNAMIC_UPDATE_SLICE, all, count);

@@ -49,6 +49,23 @@ static tsr_status mesh_attrs(tsr_builder *builder, const char *name, const tsr_m
   return NULL;
 }
 
+// Runs on as many devices as the largest mesh has, as JAX writes it on the module.
+static tsr_status count_devices(tsr_builder *builder, int64_t count) {
+  tsr_ir *ir = builder->ir;
+  const tsr_type *i32 = tsr_type_integer(ir, 32, TSR_SIGNLESS);
+  const char *partitions = tsr_ir_name(ir, "mhlo.num_partitions", strlen("mhlo.num_partitions"));
+  const char *replicas = tsr_ir_name(ir, "mhlo.num_replicas", strlen("mhlo.num_replicas"));
+  TSR_NEED(i32 && partitions && replicas ? ir : NULL);
+  if (count <= tsr_op_int(ir->module, partitions, 0)) return NULL;
+  if (count > INT32_MAX) return tsr_fail(TOO_LARGE, "mesh of %lld devices", (long long)count);
+  const tsr_attr *all = tsr_attr_integer(ir, i32, count), *one = tsr_attr_integer(ir, i32, 1);
+  TSR_NEED(all && one && tsr_op_set_attr(ir, ir->module, partitions, all) &&
+                   tsr_op_set_attr(ir, ir->module, replicas, one)
+               ? ir
+               : NULL);
+  return NULL;
+}
+
 // Meshes stand before the functions, in the order of their declaration.
 static tsr_status add_mesh(tsr_builder *builder, const char *name, const tsr_mesh *mesh) {
   tsr_ir *ir = builder->ir;
@@ -56,6 +73,7 @@ static tsr_status add_mesh(tsr_builder *builder, const char *name, const tsr_mes
     return tsr_fail(BAD_ARGUMENT, "there is already a function or mesh \"%s\"", name);
   tsr_named_attr attrs[2];
   TSR_TRY(mesh_attrs(builder, name, mesh, attrs));
+  TSR_TRY(count_devices(builder, tsr_mesh_device_count(mesh)));
   tsr_builder_mesh *meshes =
       tsr_arena_grow(&ir->arena, builder->meshes, builder->mesh_count, sizeof *meshes);
   tsr_op *op =

@@ -35,7 +35,7 @@ void tsr_build_sort(tsr_builder *builder, const tsr_node *operands, int count, i
                     tsr_build_fn *before, void *context, tsr_node *out_results) {
   if (!tsr_builder_enter_all(builder, "sort", out_results, count)) return;
   const tsr_type **args = NULL;
-  const tsr_type *type = tsr_builder_count(builder, "operands", count, 1)
+  const tsr_type *type = tsr_builder_given(builder, "operands", operands, count, 1)
                              ? tsr_builder_tensor(builder, operands[0], 0)
                              : NULL;
   for (int i = 1; type && i < count; i++)

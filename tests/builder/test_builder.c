@@ -50,25 +50,51 @@ static void an_empty_builder_gives_an_empty_main(void **state) {
 static void functions_have_names_shardings_and_donation(void **state) {
   (void)state;
   make_mesh();
-  expect_text(everything,
-              "module @m {\n"
-              "  sdy.mesh @mesh = <[\"data\"=2, \"model\"=2], device_ids=[1, 0, 3, 2]>\n"
-              "  func.func public @main(%arg0: tensor<4x6xf32> {sdy.sharding = "
-              "#sdy.sharding<@mesh, [{\"data\"}, {\"model\"}]>, tf.aliasing_output = 0 : "
-              "i32}, %arg1: tensor<4x6xf32> {jax.buffer_donor = true, sdy.sharding = "
-              "#sdy.sharding<@mesh, [{\"data\"}, {\"model\"}]>}) -> (tensor<4x6xf32> "
-              "{jax.result_info = \"doubled\", sdy.sharding = #sdy.sharding<@mesh, [{}, "
-              "{\"model\"}]>}) {\n"
-              "    %0 = call @twice(%arg1) : (tensor<4x6xf32>) -> tensor<4x6xf32>\n"
-              "    %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {\"model\"}]> : "
-              "tensor<4x6xf32>\n"
-              "    return %1 : tensor<4x6xf32>\n"
-              "  }\n"
-              "  func.func private @twice(%arg0: tensor<4x6xf32>) -> tensor<4x6xf32> {\n"
-              "    %0 = stablehlo.add %arg0, %arg0 : tensor<4x6xf32>\n"
-              "    return %0 : tensor<4x6xf32>\n"
-              "  }\n"
-              "}\n");
+  expect_text(
+      everything,
+      "module @m attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {\n"
+      "  sdy.mesh @mesh = <[\"data\"=2, \"model\"=2], device_ids=[1, 0, 3, 2]>\n"
+      "  func.func public @main(%arg0: tensor<4x6xf32> {sdy.sharding = "
+      "#sdy.sharding<@mesh, [{\"data\"}, {\"model\"}]>, tf.aliasing_output = 0 : "
+      "i32}, %arg1: tensor<4x6xf32> {jax.buffer_donor = true, sdy.sharding = "
+      "#sdy.sharding<@mesh, [{\"data\"}, {\"model\"}]>}) -> (tensor<4x6xf32> "
+      "{jax.result_info = \"doubled\", sdy.sharding = #sdy.sharding<@mesh, [{}, "
+      "{\"model\"}]>}) {\n"
+      "    %0 = call @twice(%arg1) : (tensor<4x6xf32>) -> tensor<4x6xf32>\n"
+      "    %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {\"model\"}]> : "
+      "tensor<4x6xf32>\n"
+      "    return %1 : tensor<4x6xf32>\n"
+      "  }\n"
+      "  func.func private @twice(%arg0: tensor<4x6xf32>) -> tensor<4x6xf32> {\n"
+      "    %0 = stablehlo.add %arg0, %arg0 : tensor<4x6xf32>\n"
+      "    return %0 : tensor<4x6xf32>\n"
+      "  }\n"
+      "}\n");
+  tsr_mesh_release(mesh);
+}
+
+static void a_program_says_what_was_built(void **state) {
+  (void)state;
+  make_mesh();
+  tsr_program *program = build_program(everything);
+  const int64_t entry = tsr_program_entry(program);
+  tsr_program_value w = TSR_PROGRAM_VALUE, x = TSR_PROGRAM_VALUE, y = TSR_PROGRAM_VALUE;
+  assert_ok(tsr_program_argument(program, entry, 0, &w));
+  assert_ok(tsr_program_argument(program, entry, 1, &x));
+  assert_ok(tsr_program_result(program, entry, 0, &y));
+  assert_string_equal(w.name, "w");
+  assert_string_equal(x.name, "x");
+  assert_string_equal(y.name, "doubled");
+  assert_int_equal(w.aliased, 0);
+  assert_int_equal(x.aliased, -1);
+  assert_true(w.donated && x.donated);
+  assert_string_equal(x.mesh, "mesh");
+  tsr_program_info info = TSR_PROGRAM_INFO;
+  assert_ok(tsr_program_describe(program, &info));
+  assert_int_equal(info.form, TSR_PROGRAM_BUILT);
+  assert_string_equal(info.name, "m");
+  assert_int_equal(info.device_count, 4);
+  tsr_program_release(program);
   tsr_mesh_release(mesh);
 }
 
@@ -130,5 +156,6 @@ static void every_allocation_may_fail(void **state) {
 }
 
 SUITE(builder, TEST(an_empty_builder_gives_an_empty_main),
-      TEST(functions_have_names_shardings_and_donation), TEST(a_builder_is_finished_once),
-      TEST(after_a_failure_nodes_are_scalars_without_dtype), TEST(every_allocation_may_fail))
+      TEST(functions_have_names_shardings_and_donation), TEST(a_program_says_what_was_built),
+      TEST(a_builder_is_finished_once), TEST(after_a_failure_nodes_are_scalars_without_dtype),
+      TEST(every_allocation_may_fail))

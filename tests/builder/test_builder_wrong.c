@@ -178,6 +178,30 @@ static void output_takes_a_result(tsr_builder *b) {
   tsr_build_output(b, x, NULL, &options);
 }
 
+// ---- counts and lists ----
+
+static void operands_negative(tsr_builder *b) {
+  OUT(tsr_build_op(b, "tuple", LIST(F32(4)), -1, NULL));
+}
+static void operands_null(tsr_builder *b) { OUT(tsr_build_op(b, "tanh", NULL, 1, NULL)); }
+static void results_negative(tsr_builder *b) {
+  tsr_build_barrier(b, LIST(F32(4)), -1, LIST(TSR_NO_NODE));
+}
+static void results_null(tsr_builder *b) { tsr_build_barrier(b, LIST(F32(4)), 1, NULL); }
+static void starts_null(tsr_builder *b) {
+  OUT(tsr_build_dynamic_slice(b, F32(4), NULL, TSR_SHAPE(1)));
+}
+static void arguments_null(tsr_builder *b) {
+  define_f(b);
+  tsr_node result;
+  tsr_build_call(b, "f", NULL, 1, &result, 1);
+}
+static void list_too_long(tsr_builder *b) {
+  const tsr_shape long_list = {.rank = 33};
+  OUT(tsr_build_reduce(b, "add", F32(4), &long_list, false));
+}
+static void data_null(tsr_builder *b) { OUT(tsr_build_constant(b, TSR_F32, TSR_SHAPE(2), NULL)); }
+
 // ---- any op ----
 
 static void op_operands(tsr_builder *b) { OUT(tsr_build_op(b, "clamp", LIST(F32(4)), 1, NULL)); }
@@ -278,6 +302,14 @@ static const struct {
          "call 3, output: the output and the parameter it takes have types tensor<5xf32> and "
          "tensor<4xf32>, expected equal types"),
     CASE(output_takes_a_result, BAD_ARGUMENT, "call 3, output: the value taken is not a parameter"),
+    CASE(operands_negative, BAD_ARGUMENT, "call 2, tuple: -1 operands, expected at least 0"),
+    CASE(operands_null, BAD_ARGUMENT, "call 1, tanh: the operands are NULL"),
+    CASE(results_negative, BAD_ARGUMENT, "call 2, barrier: -1 results, expected at least 0"),
+    CASE(results_null, BAD_ARGUMENT, "call 2, barrier: the results are NULL"),
+    CASE(starts_null, BAD_ARGUMENT, "call 2, dynamic_slice: the starts are NULL"),
+    CASE(arguments_null, BAD_ARGUMENT, "call 5, call: function \"f\": the operands are NULL"),
+    CASE(list_too_long, BAD_ARGUMENT, "call 2, reduce: list of 33 numbers, expected 0 to 32"),
+    CASE(data_null, BAD_ARGUMENT, "call 1, constant: data is NULL"),
     CASE(op_operands, BAD_ARGUMENT, "call 2, clamp: 1 operands, expected 3"),
     CASE(op_regions, BAD_ARGUMENT, "call 2, sort: 0 regions, expected 1"),
     CASE(op_terminator, BAD_ARGUMENT,

@@ -100,7 +100,7 @@ TSR_API TSR_NONNULL_AT(1, 2) void tsr_build_call(tsr_builder *builder, const cha
                                                  tsr_node *out_results, int count);
 
 // Declares a mesh (sdy.mesh) that specs refer to. NULL is the name "mesh", which specs without
-// "| mesh=NAME" have.
+// "| mesh=NAME" have. The program runs on as many devices as the largest mesh has.
 TSR_API TSR_NONNULL_AT(1, 3) void tsr_build_mesh(tsr_builder *builder, const char *name,
                                                  const tsr_mesh *mesh);
 // The value with a sharding that propagation must respect: sdy.sharding_constraint.
