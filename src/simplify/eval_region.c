@@ -162,7 +162,14 @@ static int side_walks(const dot_side *side, const tsr_type *type, int free_at, t
   return free_count;
 }
 
-// Products and sums are rounded to the result's type one by one, in the order of the indices.
+// Products and sums are rounded one by one, in the order of the indices, to the result's type, or
+// to f64 where that is narrower than f32.
+static tsr_scalar_type sum_type(const tsr_scalar_type *type) {
+  const bool narrow =
+      type->kind == TSR_CLASS_FLOAT && type->dtype != TSR_F32 && type->dtype != TSR_F64;
+  return narrow ? (tsr_scalar_type){TSR_F64, TSR_CLASS_FLOAT, 64, 8} : *type;
+}
+
 static bool dot_element(const tsr_constant *const *operands, const tsr_scalar_type *type,
                         tsr_walk *left, tsr_walk *right, char *out) {
   tsr_scalar_fn *multiply = tsr_scalar_op(TSR_OP_MULTIPLY, type->kind);
@@ -206,6 +213,7 @@ bool tsr_eval_dot_general(tsr_evaluator *e, tsr_op *op, const tsr_constant *cons
   int64_t depth = 1, work = 0;
   for (int i = 0; i < inner[0].rank; i++) depth *= inner[0].dims[i];
   if (!to || results->scalar.dtype == TSR_F8E8M0FNU) return false;
+  const tsr_scalar_type summed = sum_type(&results->scalar);
   if (__builtin_mul_overflow(depth, results->count, &work) || !tsr_evaluator_spend(e, work))
     return false;
   bool more = tsr_walk_start(&outer[0]) && tsr_walk_start(&outer[1]);
@@ -215,7 +223,9 @@ bool tsr_eval_dot_general(tsr_evaluator *e, tsr_op *op, const tsr_constant *cons
     if (!tsr_walk_fits(&inner[0], operands[0]->count) ||
         !tsr_walk_fits(&inner[1], operands[1]->count))
       return false;
-    if (!dot_element(operands, &results->scalar, &inner[0], &inner[1], to)) return false;
+    char sum[TSR_SCALAR_BYTES];
+    if (!dot_element(operands, &summed, &inner[0], &inner[1], sum)) return false;
+    if (!tsr_scalar_store(&results->scalar, tsr_scalar_load(&summed, sum), to)) return false;
     to += results->scalar.bytes;
   }
   return true;

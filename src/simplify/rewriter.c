@@ -148,8 +148,16 @@ tsr_status tsr_rewriter_exchange_constant(tsr_rewriter *r, tsr_op *op, const tsr
 
 // ---- running ----
 
+// Rules may index operands, results and regions up to the numbers of the op's row.
+static bool has_its_parts(const tsr_op *op) {
+  return tsr_op_count_fits(op->info->operands, op->operand_count) &&
+         tsr_op_count_fits(op->info->results, op->result_count) &&
+         tsr_op_count_fits(op->info->regions, op->region_count);
+}
+
 static tsr_status apply(tsr_rewriter *r, const tsr_rule_set *sets, int set_count, tsr_op *op) {
   const int64_t before = r->changes;
+  if (!has_its_parts(op)) return NULL;
   for (int s = 0; s < set_count; s++)
     for (int i = 0; i < sets[s].count; i++) {
       const tsr_rule *rule = &sets[s].rules[i];

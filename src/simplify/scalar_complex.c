@@ -1,5 +1,6 @@
 // Elementwise ops on complex numbers. Sums and products round every step to the component type, as
 // the specification writes them; other functions are those of the C library in f64, rounded once.
+// Functions of infinities and NaNs, on which implementations differ, stay unknown.
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -8,11 +9,11 @@
 
 #define COMPLEX_OP(name) \
   bool tsr_scalar_##name(const tsr_scalar_type *type, const tsr_scalar *in, tsr_scalar *out)
-#define COMPLEX_RULE(name, expression)           \
-  COMPLEX_OP(name) {                             \
-    const double _Complex z = complex_of(in[0]); \
-    (void)type;                                  \
-    return give((expression), out);              \
+#define COMPLEX_RULE(name, expression)                  \
+  COMPLEX_OP(name) {                                    \
+    const double _Complex z = complex_of(in[0]);        \
+    (void)type;                                         \
+    return is_finite(in[0]) && give((expression), out); \
   }
 
 // CMPLX, which clang's headers lack: x + y * I would lose the signs of zeros and infinities.
@@ -29,6 +30,8 @@ static bool give(double _Complex value, tsr_scalar *out) {
   *out = (tsr_scalar){.f = creal(value), .imag = cimag(value)};
   return true;
 }
+
+static bool is_finite(tsr_scalar value) { return isfinite(value.f) && isfinite(value.imag); }
 
 static bool is_wide(const tsr_scalar_type *type) { return type->dtype == TSR_C128; }
 
@@ -73,18 +76,31 @@ COMPLEX_OP(complex_multiply) {
   return true;
 }
 
+COMPLEX_OP(complex_negate) {
+  (void)type;
+  *out = (tsr_scalar){.f = -in[0].f, .imag = -in[0].imag};
+  return true;
+}
+
+COMPLEX_OP(complex_conjugate) {
+  (void)type;
+  *out = (tsr_scalar){.f = in[0].f, .imag = -in[0].imag};
+  return true;
+}
+
 COMPLEX_OP(complex_square) {
   return tsr_scalar_complex_multiply(type, (const tsr_scalar[2]){in[0], in[0]}, out);
 }
 
 COMPLEX_OP(complex_divide) {
   (void)type;
-  return give(complex_of(in[0]) / complex_of(in[1]), out);
+  return is_finite(in[0]) && is_finite(in[1]) && give(complex_of(in[0]) / complex_of(in[1]), out);
 }
 
 COMPLEX_OP(complex_power) {
   (void)type;
-  return give(cpow(complex_of(in[0]), complex_of(in[1])), out);
+  return is_finite(in[0]) && is_finite(in[1]) &&
+         give(cpow(complex_of(in[0]), complex_of(in[1])), out);
 }
 
 // By the real component, then by the imaginary one.
@@ -106,13 +122,11 @@ COMPLEX_OP(complex_minimum) {
 
 COMPLEX_OP(complex_sign) {
   const double x = in[0].f, y = in[0].imag;
-  if (isnan(x) || isnan(y)) return give(number((double)NAN, (double)NAN), out);
+  if (!is_finite(in[0])) return false;
   if (x == 0 && y == 0) return give(number(0.0, 0.0), out);
   return give(complex_of(in[0]) / number(rounded(type, hypot(x, y)), 0.0), out);
 }
 
-COMPLEX_RULE(complex_conjugate, conj(z))
-COMPLEX_RULE(complex_negate, number(-creal(z), -cimag(z)))
 COMPLEX_RULE(complex_cosine, ccos(z))
 COMPLEX_RULE(complex_exponential, cexp(z))
 COMPLEX_RULE(complex_log, clog(z))
@@ -126,11 +140,12 @@ COMPLEX_RULE(complex_tanh, ctanh(z))
 // The plain formulas of the next two cancel, so they serve only where f64 has digits to spare.
 COMPLEX_OP(complex_exponential_minus_one) {
   const double x = in[0].f, y = in[0].imag, half = sin(y / 2);
-  return !is_wide(type) && give(number(expm1(x) * cos(y) - 2 * half * half, exp(x) * sin(y)), out);
+  return !is_wide(type) && is_finite(in[0]) &&
+         give(number(expm1(x) * cos(y) - 2 * half * half, exp(x) * sin(y)), out);
 }
 
 COMPLEX_OP(complex_log_plus_one) {
   const double x = in[0].f, y = in[0].imag;
   const double real = log1p(x * (2 + x) + y * y) / 2;
-  return !is_wide(type) && give(number(real, atan2(y, 1 + x)), out);
+  return !is_wide(type) && is_finite(in[0]) && give(number(real, atan2(y, 1 + x)), out);
 }
