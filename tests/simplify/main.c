@@ -4,6 +4,7 @@ int suite_evaluate_shapes(void);
 int suite_passes(void);
 int suite_passes_calls(void);
 int suite_passes_list(void);
+int suite_passes_programs(void);
 
 int main(void) {
   int failed = 0;
@@ -13,5 +14,6 @@ int main(void) {
   failed += suite_passes();
   failed += suite_passes_calls();
   failed += suite_passes_list();
+  failed += suite_passes_programs();
   return failed;
 }
