@@ -85,7 +85,7 @@ static tsr_status read_field(tsr_reader *in, const tsr_field_info *field,
     case TSR_FORM_I32:
       return read_integer(in, tsr_type_integer(in->ir, 32, TSR_SIGNLESS), out_attr);
     case TSR_FORM_INT:
-      return read_integer(
+      return tsr_read_attr(
           in, tsr_type_integer(in->ir, is_unsigned_32(field) ? 32 : 64, TSR_UNSIGNED), out_attr);
     case TSR_FORM_BOOL:
       return read_flag(in, out_attr);

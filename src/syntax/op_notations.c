@@ -537,7 +537,7 @@ static void print_window(tsr_op_printer *printer, const tsr_op *op) {
 static bool fits_window(const tsr_op *op) {
   const tsr_attr *pads = tsr_op_attr(op, "padding");
   return !pads || (pads->kind == TSR_ATTR_DENSE && pads->type->kind == TSR_TYPE_TENSOR &&
-                   pads->type->rank == 2 && pads->type->dims[1] == 2 && pads->type->dims[0] > 0);
+                   pads->type->rank == 2 && pads->type->dims[1] == 2 && pads->type->dims[0] >= 0);
 }
 
 // ---- target and symbol: @name for a string ----
