@@ -7,20 +7,34 @@
 
 #include "syntax/reader.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-static bool is_word_start(char c) { return is_letter(c) || c == '_'; }
-static bool is_word(char c) { return is_word_start(c) || is_digit(c) || c == '$' || c == '.'; }
-// After %, ^, # and !.
-static bool is_suffix_start(char c) { return is_word_start(c) || c == '$' || c == '.' || c == '-'; }
-static bool is_suffix(char c) { return is_suffix_start(c) || is_digit(c); }
+// What a character may be part of.
+enum { DIGIT = 1, HEX = 2, WORD_START = 4, WORD = 8, SUFFIX_START = 16, SUFFIX = 32 };
+#define IN_NUMBER (DIGIT | HEX | WORD | SUFFIX)
+#define IN_NAME (WORD_START | WORD | SUFFIX_START | SUFFIX)
+#define TEN(class, a, b, c, d, e, f, g, h, i, j)                                             \
+  [a] = class, [b] = class, [c] = class, [d] = class, [e] = class, [f] = class, [g] = class, \
+  [h] = class, [i] = class, [j] = class
+// A suffix follows %, ^, # and !.
+static const uint8_t classes[256] = {
+    TEN(IN_NUMBER, '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'),
+    TEN(IN_NAME, 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p'),
+    TEN(IN_NAME, 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'),
+    TEN(IN_NAME, 'G', 'H', 'I', 'J', 'K', 'L', 'M', 'N', 'O', 'P'),
+    TEN(IN_NAME, 'Q', 'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z'),
+    TEN(IN_NAME | HEX, 'a', 'b', 'c', 'd', 'e', 'A', 'B', 'C', 'D', 'E'),
+    ['f'] = IN_NAME | HEX,
+    ['F'] = IN_NAME | HEX,
+    ['_'] = IN_NAME,
+    ['$'] = WORD | SUFFIX_START | SUFFIX,
+    ['.'] = WORD | SUFFIX_START | SUFFIX,
+    ['-'] = SUFFIX_START | SUFFIX};
+#undef TEN
 
-// The end of the characters from `at` on that belong.
-static const char *run(const char *at, const char *end, bool (*belongs)(char)) {
-  while (at < end && belongs(*at)) at++;
+static bool is(char c, int class) { return classes[(unsigned char)c] & class; }
+
+// The end of the characters from `at` on that are of a class.
+static const char *run(const char *at, const char *end, int class) {
+  while (at < end && is(*at, class)) at++;
   return at;
 }
 
@@ -60,28 +74,28 @@ static tsr_token lex_string(const char *at, const char *end, tsr_token_kind kind
 
 static tsr_token lex_symbol(const char *at, const char *end) {
   if (at + 1 < end && at[1] == '"') return lex_string(at + 1, end, TSR_TOKEN_SYMBOL, at);
-  if (at + 1 < end && is_word_start(at[1]))
-    return (tsr_token){TSR_TOKEN_SYMBOL, at, run(at + 1, end, is_word)};
+  if (at + 1 < end && is(at[1], WORD_START))
+    return (tsr_token){TSR_TOKEN_SYMBOL, at, run(at + 1, end, WORD)};
   return (tsr_token){TSR_TOKEN_WRONG, at, at + 1};
 }
 
 static tsr_token lex_prefixed(const char *at, const char *end, tsr_token_kind kind) {
-  if (at + 1 < end && is_digit(at[1])) return (tsr_token){kind, at, run(at + 1, end, is_digit)};
-  if (at + 1 < end && is_suffix_start(at[1]))
-    return (tsr_token){kind, at, run(at + 1, end, is_suffix)};
+  if (at + 1 < end && is(at[1], DIGIT)) return (tsr_token){kind, at, run(at + 1, end, DIGIT)};
+  if (at + 1 < end && is(at[1], SUFFIX_START))
+    return (tsr_token){kind, at, run(at + 1, end, SUFFIX)};
   return (tsr_token){TSR_TOKEN_WRONG, at, at + 1};
 }
 
 static tsr_token lex_number(const char *at, const char *end) {
-  if (end - at > 2 && at[0] == '0' && at[1] == 'x' && is_hex(at[2]))
-    return (tsr_token){TSR_TOKEN_INTEGER, at, run(at + 2, end, is_hex)};
-  const char *stop = run(at, end, is_digit);
+  if (end - at > 2 && at[0] == '0' && at[1] == 'x' && is(at[2], HEX))
+    return (tsr_token){TSR_TOKEN_INTEGER, at, run(at + 2, end, HEX)};
+  const char *stop = run(at, end, DIGIT);
   if (stop == end || *stop != '.') return (tsr_token){TSR_TOKEN_INTEGER, at, stop};
-  stop = run(stop + 1, end, is_digit);
+  stop = run(stop + 1, end, DIGIT);
   if (stop < end && (*stop == 'e' || *stop == 'E')) {
     const char *digits = stop + 1;
     if (digits < end && (*digits == '+' || *digits == '-')) digits++;
-    if (digits < end && is_digit(*digits)) stop = run(digits, end, is_digit);
+    if (digits < end && is(*digits, DIGIT)) stop = run(digits, end, DIGIT);
   }
   return (tsr_token){TSR_TOKEN_FLOAT, at, stop};
 }
@@ -91,20 +105,49 @@ static bool starts_with(const char *at, const char *end, const char *sign) {
   return (size_t)(end - at) >= length && !memcmp(at, sign, length);
 }
 
+// How long the sign at `at` is; 0 = there is no such sign.
+static int sign_length(const char *at, const char *end) {
+  switch (*at) {
+    case '(':
+    case ')':
+    case '}':
+    case '[':
+    case ']':
+    case '<':
+    case '>':
+    case ',':
+    case '=':
+    case '?':
+    case '*':
+    case '+':
+    case '|':
+    case '/':
+      return 1;
+    case '-':
+      return starts_with(at, end, "->") ? 2 : 1;
+    case ':':
+      return starts_with(at, end, "::") ? 2 : 1;
+    case '{':
+      return starts_with(at, end, "{-#") ? 3 : 1;
+    case '#':
+      return starts_with(at, end, "#-}") ? 3 : 0;
+    case '.':
+      return starts_with(at, end, "...") ? 3 : 0;
+    default:
+      return 0;
+  }
+}
+
 static tsr_token lex_sign(const char *at, const char *end) {
-  static const char *const longer[] = {"->", "::", "...", "{-#", "#-}"};
-  for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
-    if (starts_with(at, end, longer[i]))
-      return (tsr_token){TSR_TOKEN_SIGN, at, at + strlen(longer[i])};
-  const bool known = *at && strchr("(){}[]<>,:=?*+-|/", *at);
-  return (tsr_token){known ? TSR_TOKEN_SIGN : TSR_TOKEN_WRONG, at, at + 1};
+  const int length = sign_length(at, end);
+  return (tsr_token){length ? TSR_TOKEN_SIGN : TSR_TOKEN_WRONG, at, at + (length ? length : 1)};
 }
 
 static tsr_token lex(const char *at, const char *end) {
   at = skip_blanks(at, end);
   if (at == end) return (tsr_token){TSR_TOKEN_END, at, at};
-  if (is_word_start(*at)) return (tsr_token){TSR_TOKEN_WORD, at, run(at, end, is_word)};
-  if (is_digit(*at)) return lex_number(at, end);
+  if (is(*at, WORD_START)) return (tsr_token){TSR_TOKEN_WORD, at, run(at, end, WORD)};
+  if (is(*at, DIGIT)) return lex_number(at, end);
   switch (*at) {
     case '"':
       return lex_string(at, end, TSR_TOKEN_STRING, at);

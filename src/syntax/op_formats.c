@@ -18,7 +18,8 @@ static const char *group_end(const char *at) { return strchr(at, ')'); }
 
 static const tsr_field_info *find_field(const tsr_op_info *info, const char *name, size_t length) {
   for (int i = 0; i < info->attr_count; i++)
-    if (!strncmp(info->attrs[i].name, name, length) && !info->attrs[i].name[length])
+    if (*info->attrs[i].name == *name && !strncmp(info->attrs[i].name, name, length) &&
+        !info->attrs[i].name[length])
       return &info->attrs[i];
   return NULL;
 }
@@ -244,6 +245,14 @@ static bool prints_group(const tsr_op *op, const char *at, uint32_t *used) {
   return attr && !tsr_is_default_attr(field->name, attr);
 }
 
+// The end of text that is printed as it is.
+static const char *literal_end(const char *at) {
+  while (*at && *at != '%' && *at != '$' && *at != '@' && *at != '&' && *at != '~' && *at != '?' &&
+         *at != ')')
+    at++;
+  return at;
+}
+
 static void print_format(tsr_op_printer *printer, const tsr_op *op, const char *format) {
   uint32_t used = 0;
   int operand = 0;
@@ -276,7 +285,9 @@ static void print_format(tsr_op_printer *printer, const tsr_op *op, const char *
         at = close ? piece + 2 : group_end(piece) + 1;
         break;
       default:
-        if (piece != close) tsr_text_add_char(printer->out, *piece);
+        if (piece == close) break;
+        at = literal_end(at);
+        tsr_text_add_bytes(printer->out, piece, (size_t)(at - piece));
         break;
     }
   }

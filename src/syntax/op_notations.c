@@ -688,7 +688,8 @@ static const tsr_op_notation notations[] = {
 
 const tsr_op_notation *tsr_op_notation_find(const char *name, size_t length) {
   for (size_t i = 0; i < sizeof notations / sizeof *notations; i++)
-    if (!strncmp(notations[i].name, name, length) && !notations[i].name[length])
+    if (*notations[i].name == *name && !strncmp(notations[i].name, name, length) &&
+        !notations[i].name[length])
       return &notations[i];
   return NULL;
 }

@@ -2,6 +2,7 @@
 //
 // Dimensions such as 4x?x8xf32 are not made of MLIR's tokens, so they are read by character up to
 // the element type. Types that nothing here computes with keep their text.
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -572,7 +573,25 @@ static tsr_status read_named(tsr_reader *reader, const tsr_type **out_type) {
 }
 
 // Any type but a function.
-static tsr_status read_plain(tsr_reader *reader, const tsr_type **out_type) {
+// ---- types read before ----
+
+// The end of a tensor type that has nothing but dimensions and a plain element type; NULL for
+// others, which are read each time.
+static const char *plain_tensor_end(const tsr_reader *reader) {
+  if (!tsr_at_word(reader, "tensor") || reader->at == reader->end || *reader->at != '<')
+    return NULL;
+  const char *at = reader->at + 1;
+  while (at < reader->end && (isalnum((unsigned char)*at) || *at == '?')) at++;
+  return at < reader->end && *at == '>' ? at + 1 : NULL;
+}
+
+static tsr_known_type *known_slot(tsr_reader *reader, const char *text, size_t length) {
+  uint32_t hash = 2166136261u;
+  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+  return &reader->known_types[(hash ^ hash >> 16) % TSR_KNOWN_TYPES];
+}
+
+static tsr_status read_plain_once(tsr_reader *reader, const tsr_type **out_type) {
   if (!tsr_at_kind(reader, TSR_TOKEN_WORD) && !tsr_at_kind(reader, TSR_TOKEN_BANG))
     return tsr_reader_expected(reader, "a type");
   const char *start = reader->token.start;
@@ -584,6 +603,21 @@ static tsr_status read_plain(tsr_reader *reader, const tsr_type **out_type) {
     return tsr_reader_fail(reader, start, TOO_LARGE, "a type made of more than %d types",
                            TSR_MOST_WEIGHT);
   *out_type = type;
+  return NULL;
+}
+
+static tsr_status read_plain(tsr_reader *reader, const tsr_type **out_type) {
+  const char *start = reader->token.start, *end = plain_tensor_end(reader);
+  if (!end) return read_plain_once(reader, out_type);
+  const size_t length = (size_t)(end - start);
+  tsr_known_type *known = known_slot(reader, start, length);
+  if (known->text && known->length == length && !memcmp(known->text, start, length)) {
+    tsr_reader_seek(reader, end);
+    *out_type = known->type;
+    return NULL;
+  }
+  TSR_TRY(read_plain_once(reader, out_type));
+  *known = (tsr_known_type){start, length, *out_type};
   return NULL;
 }
 

@@ -80,14 +80,6 @@ bool tsr_token_is(const tsr_token *token, const char *text) {
   return !strncmp(token->start, text, length) && !text[length];
 }
 
-bool tsr_at_sign(const tsr_reader *reader, const char *sign) {
-  return reader->token.kind == TSR_TOKEN_SIGN && tsr_token_is(&reader->token, sign);
-}
-
-bool tsr_at_word(const tsr_reader *reader, const char *word) {
-  return reader->token.kind == TSR_TOKEN_WORD && tsr_token_is(&reader->token, word);
-}
-
 bool tsr_take_sign(tsr_reader *reader, const char *sign) {
   if (!tsr_at_sign(reader, sign)) return false;
   tsr_next(reader);

@@ -65,6 +65,14 @@ typedef struct tsr_alias_table {
   int64_t count, capacity;
 } tsr_alias_table;
 
+// Tensor types read before, by their text: programs write few types many times.
+enum { TSR_KNOWN_TYPES = 256 };
+typedef struct tsr_known_type {
+  const char *text;  // NULL = free
+  size_t length;
+  const tsr_type *type;
+} tsr_known_type;
+
 typedef struct tsr_reader {
   tsr_ir *ir;
   const char *name;         // of the file, for messages
@@ -81,6 +89,7 @@ typedef struct tsr_reader {
   const char *line_start;
   uint32_t line;
   tsr_text scratch;  // for strings with escapes
+  tsr_known_type known_types[TSR_KNOWN_TYPES];
 } tsr_reader;
 
 // Stands at the first token. `text` is borrowed for the program's life and need not be terminated.
@@ -104,8 +113,15 @@ bool tsr_token_is(const tsr_token *token, const char *text);  // exactly this te
 static inline bool tsr_at_kind(const tsr_reader *reader, tsr_token_kind kind) {
   return reader->token.kind == kind;
 }
-bool tsr_at_sign(const tsr_reader *reader, const char *sign);  // "(" or "->"
-bool tsr_at_word(const tsr_reader *reader, const char *word);
+// Most tokens differ in their first character from what is asked for.
+static inline bool tsr_at_sign(const tsr_reader *reader, const char *sign) {  // "(" or "->"
+  return reader->token.kind == TSR_TOKEN_SIGN && *reader->token.start == *sign &&
+         tsr_token_is(&reader->token, sign);
+}
+static inline bool tsr_at_word(const tsr_reader *reader, const char *word) {
+  return reader->token.kind == TSR_TOKEN_WORD && *reader->token.start == *word &&
+         tsr_token_is(&reader->token, word);
+}
 bool tsr_take_sign(tsr_reader *reader, const char *sign);
 bool tsr_take_word(tsr_reader *reader, const char *word);
 TSR_MUST_USE tsr_status tsr_expect_sign(tsr_reader *reader, const char *sign);
