@@ -1,0 +1,316 @@
+// Refinement of single ops, calls, regions and assertions.
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "refine/refine.h"
+#include "support/test.h"
+#include "syntax/syntax.h"
+#include "verify/verify.h"
+
+static tsr_status refine_text(const char *before, const tsr_shape *shapes, int count,
+                              tsr_text *out_after) {
+  tsr_ir *ir = tsr_ir_create();
+  if (!ir) return tsr_fail(NO_MEMORY, "a program");
+  tsr_status status = tsr_syntax_read(ir, "t", before, strlen(before));
+  if (!status) status = tsr_refine(ir, shapes, count);
+  if (!status) status = tsr_verify(ir, "t");
+  if (!status) tsr_syntax_print(ir, NULL, out_after);
+  if (!status) status = tsr_text_check(out_after);
+  tsr_ir_destroy(ir);
+  return status;
+}
+
+// ---- bodies of a function of %x, whose first size 4 is %b, and %s as a list
+
+typedef struct body_pair {
+  const char *type_before, *before, *type_after, *after;
+} body_pair;
+
+static void assert_bodies(const body_pair *pairs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    tsr_text before = TSR_TEXT_EMPTY, after = TSR_TEXT_EMPTY, wanted = TSR_TEXT_EMPTY;
+    tsr_text_addf(&before,
+                  "func.func @main(%%x: tensor<?x3xf32>) -> %s {\n%%b = "
+                  "stablehlo.get_dimension_size %%x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>\n"
+                  "%%s = stablehlo.reshape %%b : (tensor<i32>) -> tensor<1xi32>\n"
+                  "%s\nreturn %%r : %s\n}\n",
+                  pairs[i].type_before, pairs[i].before, pairs[i].type_before);
+    tsr_text_addf(&wanted,
+                  "module {\n  func.func @main(%%arg0: tensor<4x3xf32>) -> %s {\n%s  }\n}\n",
+                  pairs[i].type_after, pairs[i].after);
+    assert_ok(refine_text(tsr_text_string(&before), TSR_SHAPE(4, 3), 1, &after));
+    assert_string_equal(tsr_text_string(&after), tsr_text_string(&wanted));
+    tsr_text_deinit(&before);
+    tsr_text_deinit(&after);
+    tsr_text_deinit(&wanted);
+  }
+}
+
+#define LIST(name, number) "%" name " = stablehlo.constant dense<" number "> : tensor<1xi32>\n"
+#define SHAPE(name, a, b)                         \
+  "%" name " = stablehlo.concatenate %" a ", %" b \
+  ", dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>\n"
+
+static const body_pair dynamic_ops[] = {
+    {"tensor<?xf32>",
+     LIST("three", "3") "%n = stablehlo.multiply %s, %three : tensor<1xi32>\n"
+                        "%r = stablehlo.dynamic_reshape %x, %n : (tensor<?x3xf32>, tensor<1xi32>) "
+                        "-> tensor<?xf32>",
+     "tensor<12xf32>",
+     "    %0 = stablehlo.reshape %arg0 : (tensor<4x3xf32>) -> tensor<12xf32>\n"
+     "    return %0 : tensor<12xf32>\n"},
+    {"tensor<?x3xf32>",
+     LIST("three", "3")
+         SHAPE("t", "s", "three") "%r = stablehlo.dynamic_reshape %x, %t : (tensor<?x3xf32>, "
+                                  "tensor<2xi32>) -> tensor<?x3xf32>",
+     "tensor<4x3xf32>", "    return %arg0 : tensor<4x3xf32>\n"},
+    {"tensor<?x?xf32>",
+     "%c = stablehlo.constant dense<1.0> : tensor<f32>\n" SHAPE(
+         "t", "s", "s") "%r = stablehlo.dynamic_broadcast_in_dim %c, %t, dims = [] : (tensor<f32>, "
+                        "tensor<2xi32>) -> "
+                        "tensor<?x?xf32>",
+     "tensor<4x4xf32>",
+     "    %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>\n"
+     "    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x4xf32>\n"
+     "    return %0 : tensor<4x4xf32>\n"},
+    {"tensor<?xi32>", "%r = stablehlo.dynamic_iota %s, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>",
+     "tensor<4xi32>",
+     "    %0 = stablehlo.iota dim = 0 : tensor<4xi32>\n    return %0 : tensor<4xi32>\n"},
+    {"tensor<?x?xf32>",
+     "%c = stablehlo.constant dense<0.0> : tensor<f32>\n" LIST("zero", "0") LIST("one", "1")
+         SHAPE("l", "s", "zero") SHAPE("h", "zero", "one")
+             SHAPE("i", "zero", "zero") "%r = stablehlo.dynamic_pad %x, %c, %l, %h, %i : "
+                                        "(tensor<?x3xf32>, tensor<f32>, tensor<2xi32>, "
+                                        "tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>",
+     "tensor<8x4xf32>",
+     "    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>\n"
+     "    %0 = stablehlo.pad %arg0, %cst, low = [4, 0], high = [0, 1], interior = [0, 0] : "
+     "(tensor<4x3xf32>, tensor<f32>) -> tensor<8x4xf32>\n"
+     "    return %0 : tensor<8x4xf32>\n"},
+    {"tensor<?x?xf32>",
+     LIST("zero", "0") LIST("one", "1") LIST("two", "2") SHAPE("a", "one", "zero")
+         SHAPE("z", "s", "two")
+             SHAPE("t", "two", "one") "%r = stablehlo.real_dynamic_slice %x, %a, %z, %t : "
+                                      "(tensor<?x3xf32>, tensor<2xi32>, "
+                                      "tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>",
+     "tensor<2x2xf32>",
+     "    %0 = stablehlo.slice %arg0 [1:4:2, 0:2] : (tensor<4x3xf32>) -> tensor<2x2xf32>\n"
+     "    return %0 : tensor<2x2xf32>\n"},
+    {"tensor<?x3xf32>",
+     LIST("zero", "0") LIST("three", "3")
+         SHAPE("n", "s", "three") "%i = stablehlo.constant dense<0> : tensor<2xi32>\n"
+                                  "%r = \"stablehlo.dynamic_gather\"(%x, %i, %n) "
+                                  "<{dimension_numbers = #stablehlo.gather<"
+                                  "offset_dims = [0, 1], start_index_map = [0, 1]>}> : "
+                                  "(tensor<?x3xf32>, tensor<2xi32>, "
+                                  "tensor<2xi32>) -> tensor<?x3xf32>",
+     "tensor<4x3xf32>",
+     "    %c = stablehlo.constant dense<0> : tensor<2xi32>\n"
+     "    %0 = \"stablehlo.gather\"(%arg0, %c) <{dimension_numbers = #stablehlo.gather<offset_dims "
+     "= "
+     "[0, 1], start_index_map = [0, 1]>, slice_sizes = array<i64: 4, 3>}> : (tensor<4x3xf32>, "
+     "tensor<2xi32>) -> tensor<4x3xf32>\n"
+     "    return %0 : tensor<4x3xf32>\n"},
+};
+
+static void dynamic_ops_become_static_ones(void **state) {
+  (void)state;
+  assert_bodies(dynamic_ops, COUNT_OF(dynamic_ops));
+}
+
+// Each expression of %b gives a number, the first size of an iota.
+static const struct {
+  const char *lines;
+  int size;
+} sums[] = {
+    {"%n = stablehlo.add %b, %b : tensor<i32>", 8},
+    {"%n = stablehlo.subtract %b, %k : tensor<i32>", 1},
+    {"%n = stablehlo.multiply %b, %k : tensor<i32>", 12},
+    {"%n = stablehlo.divide %b, %k : tensor<i32>", 1},
+    {"%n = stablehlo.remainder %b, %k : tensor<i32>", 1},
+    {"%n = stablehlo.maximum %b, %k : tensor<i32>", 4},
+    {"%n = stablehlo.minimum %b, %k : tensor<i32>", 3},
+    {"%m = stablehlo.negate %b : tensor<i32>\n%n = stablehlo.abs %m : tensor<i32>", 4},
+    {"%n = stablehlo.sign %b : tensor<i32>", 1},
+    {"%n = stablehlo.and %b, %k : tensor<i32>", 0},
+    {"%n = stablehlo.or %b, %k : tensor<i32>", 7},
+    {"%n = stablehlo.xor %b, %b : tensor<i32>", 0},
+    {"%n = stablehlo.clamp %k, %b, %k : tensor<i32>", 3},
+    {"%p = stablehlo.compare LT, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+     "%n = stablehlo.select %p, %b, %k : tensor<i1>, tensor<i32>",
+     3},
+    {"%p = stablehlo.compare NE, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+     "%n = stablehlo.convert %p : (tensor<i1>) -> tensor<i32>",
+     1},
+    {"%w = stablehlo.convert %b : (tensor<i32>) -> tensor<i64>\n"
+     "%n = stablehlo.convert %w : (tensor<i64>) -> tensor<i32>",
+     4},
+    {"%l = stablehlo.concatenate %s, %s, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> "
+     "tensor<2xi32>\n"
+     "%f = stablehlo.slice %l [1:2] : (tensor<2xi32>) -> tensor<1xi32>\n"
+     "%n = stablehlo.reshape %f : (tensor<1xi32>) -> tensor<i32>",
+     4},
+};
+
+static void arithmetic_on_sizes_is_computed(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(sums); i++) {
+    tsr_text before = TSR_TEXT_EMPTY, type = TSR_TEXT_EMPTY, after = TSR_TEXT_EMPTY;
+    tsr_text_addf(&before,
+                  "%%k = stablehlo.constant dense<3> : tensor<i32>\n%s\n"
+                  "%%t = stablehlo.reshape %%n : (tensor<i32>) -> tensor<1xi32>\n"
+                  "%%r = stablehlo.dynamic_iota %%t, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>",
+                  sums[i].lines);
+    tsr_text_addf(&type, "tensor<%dxf32>", sums[i].size);
+    tsr_text_addf(&after, "    %%0 = stablehlo.iota dim = 0 : %s\n    return %%0 : %s\n",
+                  tsr_text_string(&type), tsr_text_string(&type));
+    const body_pair pair = {"tensor<?xf32>", tsr_text_string(&before), tsr_text_string(&type),
+                            tsr_text_string(&after)};
+    assert_bodies(&pair, 1);
+    tsr_text_deinit(&before);
+    tsr_text_deinit(&type);
+    tsr_text_deinit(&after);
+  }
+}
+
+// ---- whole programs
+
+static void functions_are_copied_for_each_signature(void **state) {
+  static const char before[] =
+      "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {\n"
+      "%0 = call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>\n"
+      "%1 = call @f(%y) : (tensor<?xf32>) -> tensor<?xf32>\n"
+      "%2 = call @f(%0) : (tensor<?xf32>) -> tensor<?xf32>\n"
+      "return %2, %1 : tensor<?xf32>, tensor<?xf32>\n}\n"
+      "func.func private @f(%x: tensor<?xf32>) -> tensor<?xf32> {\n"
+      "%0 = stablehlo.abs %x : tensor<?xf32>\nreturn %0 : tensor<?xf32>\n}\n";
+  static const char after[] =
+      "module {\n"
+      "  func.func @main(%arg0: tensor<2xf32>, %arg1: tensor<3xf32>) -> (tensor<2xf32>, "
+      "tensor<3xf32>) {\n"
+      "    %0 = call @f(%arg0) : (tensor<2xf32>) -> tensor<2xf32>\n"
+      "    %1 = call @f_0(%arg1) : (tensor<3xf32>) -> tensor<3xf32>\n"
+      "    %2 = call @f(%0) : (tensor<2xf32>) -> tensor<2xf32>\n"
+      "    return %2, %1 : tensor<2xf32>, tensor<3xf32>\n"
+      "  }\n"
+      "  func.func private @f(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n"
+      "    %0 = stablehlo.abs %arg0 : tensor<2xf32>\n"
+      "    return %0 : tensor<2xf32>\n"
+      "  }\n"
+      "  func.func private @f_0(%arg0: tensor<3xf32>) -> tensor<3xf32> {\n"
+      "    %0 = stablehlo.abs %arg0 : tensor<3xf32>\n"
+      "    return %0 : tensor<3xf32>\n"
+      "  }\n"
+      "}\n";
+  const tsr_shape shapes[] = {{1, {2}}, {1, {3}}};
+  tsr_text text = TSR_TEXT_EMPTY;
+  (void)state;
+  assert_ok(refine_text(before, shapes, 2, &text));
+  assert_string_equal(tsr_text_string(&text), after);
+  tsr_text_deinit(&text);
+}
+
+#define MAIN "func.func @main(%x: tensor<?x3xf32>) {\n"
+#define SIZE "%b = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>\n"
+#define ASSERTION                                                                                \
+  "stablehlo.custom_call @shape_assertion(%p, %b) {error_message = \"size is {0}, not {1}\"} : " \
+  "(tensor<i1>, tensor<i32>) -> ()\n"
+
+static const struct {
+  const char *text;
+  tsr_shape shape;
+  tsr_cause cause;
+  const char *message;
+} refused[] = {
+    {MAIN SIZE
+     "%k = stablehlo.constant dense<5> : tensor<i32>\n"
+     "%p = stablehlo.compare EQ, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>\n" ASSERTION
+     "return\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "size is 4, not {1}"},
+    {"func.func @main(%x: tensor<?x3xf32>) {\n" SIZE
+     "%z = stablehlo.constant dense<0> : tensor<2xi32>\n"
+     "%f = stablehlo.constant dense<true> : tensor<2xi1>\n"
+     "%q = \"stablehlo.rng\"(%b, %b, %z) <{rng_distribution = #stablehlo<rng_distribution "
+     "UNIFORM>}> "
+     ": (tensor<i32>, tensor<i32>, tensor<2xi32>) -> tensor<0x0xi32>\n"
+     "%n = stablehlo.reshape %q : (tensor<0x0xi32>) -> tensor<0xi32>\n"
+     "return\n}\n",
+     {1, {4}},
+     TSR_CAUSE_CONSTRAINT,
+     "func.func: the shape given for argument 0 has rank 1, expected that of tensor<?x3xf32>"},
+    {MAIN "return\n}\n",
+     {2, {4, 5}},
+     TSR_CAUSE_CONSTRAINT,
+     "func.func: the shape given for argument 0 is [4, 5], which tensor<?x3xf32> cannot have"},
+    {MAIN "return\n}\n",
+     {2, {-1, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "func.func: the shape given for argument 0 is [-1, 3], which tensor<?x3xf32> cannot have"},
+    {MAIN "%r = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<?x3xf32>) -> "
+          "tensor<?xf32>\nreturn\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_UNSUPPORTED,
+     "stablehlo.custom_call: result 0 has an unknown size after refinement"},
+    {MAIN "call @f(%x) : (tensor<?x3xf32>) -> ()\nreturn\n}\n"
+          "func.func private @f(%x: tensor<?x3xf32>) {\ncall @f(%x) : (tensor<?x3xf32>) -> ()\n"
+          "return\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "func.func: @f calls itself"},
+    {"func.func @f(%x: tensor<?xf32>) {\nreturn\n}\nfunc.func @g(%x: tensor<?xf32>) {\nreturn\n}\n",
+     {1, {4}},
+     TSR_CAUSE_UNSUPPORTED,
+     "the program has no function \"main\" to refine"},
+};
+
+static void what_does_not_fit_is_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(refused); i++) {
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_status status = refine_text(refused[i].text, &refused[i].shape, 1, &text);
+    assert_message(status, refused[i].message);
+    assert_int_equal(tsr_status_cause(status), refused[i].cause);
+    tsr_status_free(status);
+    tsr_text_deinit(&text);
+  }
+}
+
+static void assertions_that_hold_go(void **state) {
+  static const char text[] = MAIN SIZE
+      "%k = stablehlo.constant dense<4> : tensor<i32>\n"
+      "%p = stablehlo.compare EQ, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>\n" ASSERTION
+      "return\n}\n";
+  tsr_text after = TSR_TEXT_EMPTY;
+  (void)state;
+  assert_ok(refine_text(text, TSR_SHAPE(4, 3), 1, &after));
+  assert_string_equal(
+      tsr_text_string(&after),
+      "module {\n  func.func @main(%arg0: tensor<4x3xf32>) {\n    return\n  }\n}\n");
+  tsr_text_deinit(&after);
+}
+
+// Without calls: finding a function does without its index if there is no memory.
+static tsr_status sweep(void *context) {
+  static const char text[] = MAIN SIZE
+      "%k = stablehlo.constant dense<3> : tensor<i32>\n"
+      "%n = stablehlo.multiply %b, %k : tensor<i32>\n"
+      "%s = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>\n"
+      "%r = stablehlo.dynamic_reshape %x, %s : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>\n"
+      "return\n}\n";
+  tsr_text after = TSR_TEXT_EMPTY;
+  (void)context;
+  tsr_status status = refine_text(text, TSR_SHAPE(4, 3), 1, &after);
+  tsr_text_deinit(&after);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  test_allocation_sweep(sweep, NULL);
+}
+
+SUITE(refine, TEST(dynamic_ops_become_static_ones), TEST(arithmetic_on_sizes_is_computed),
+      TEST(functions_are_copied_for_each_signature), TEST(what_does_not_fit_is_refused),
+      TEST(assertions_that_hold_go), TEST(every_allocation_may_fail))
