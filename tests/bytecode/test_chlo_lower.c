@@ -118,7 +118,7 @@ static const struct {
 // Within `ulps` units in the last place of the wanted value.
 static void assert_near(const char *name, double x, double found, double wanted, double ulps,
                         int digits) {
-  const double unit = ldexp(1, (wanted ? ilogb(wanted) : -126) - digits + 1);
+  const double unit = ldexp(1, (wanted != 0 ? ilogb(wanted) : -126) - digits + 1);
   if (fabs(found - wanted) > ulps * unit)
     fail_msg("%s(%.17g) = %.17g, wanted %.17g: %.1f ulp", name, x, found, wanted,
              fabs(found - wanted) / unit);
