@@ -10,7 +10,7 @@
 
 #include "element/convert_elements.h"
 
-enum { MAX_NAMES = 16, MAX_ARGUMENTS = 12 };
+enum { MAX_NAMES = 16, MAX_ARGUMENTS = 32 };
 
 typedef struct body_name {
   const char *name;
@@ -145,6 +145,51 @@ static tsr_value *build_fractions(const tsr_chlo_site *site, bool squares, tsr_v
   return sum;
 }
 
+// The operand plus a number.
+static tsr_value *build_shifted(const tsr_chlo_site *site, tsr_value *value, double number) {
+  return build_two(site, TSR_OP_ADD, value,
+                   build_number(site, &(body_term){.number = number}, value->type));
+}
+
+// Clenshaw: b = c + 2 u b' - b''.
+static tsr_value *build_chebyshev(const tsr_chlo_site *site, tsr_value **arguments, int count) {
+  tsr_value *u = arguments[0], *twice = build_two(site, TSR_OP_ADD, u, u);
+  tsr_value *now = arguments[count - 1], *before = NULL;
+  for (int i = count - 2; i > 0 && now; i--) {
+    tsr_value *next = build_two(site, TSR_OP_ADD, arguments[i],
+                                build_two(site, TSR_OP_MULTIPLY, i > 1 ? twice : u, now));
+    if (before) next = build_two(site, TSR_OP_SUBTRACT, next, before);
+    before = now;
+    now = next;
+  }
+  return now;
+}
+
+static tsr_value *build_powers(const tsr_chlo_site *site, tsr_value **arguments) {
+  tsr_value *sum = build_two(site, TSR_OP_POWER, arguments[0], arguments[1]);
+  for (int i = 1; i < 9 && sum; i++)
+    sum = build_two(
+        site, TSR_OP_ADD, sum,
+        build_two(site, TSR_OP_POWER, build_shifted(site, arguments[0], i), arguments[1]));
+  return sum;
+}
+
+static tsr_value *build_rising(const tsr_chlo_site *site, tsr_value **arguments, int count) {
+  tsr_value *x = arguments[0], *sum = NULL;
+  tsr_value *one = build_number(site, &(body_term){.number = 1}, x->type);
+  for (int i = count - 1; i >= 2 && one; i--) {
+    tsr_value *inverse = build_two(site, TSR_OP_DIVIDE, one, arguments[i]);
+    sum = sum ? build_two(site, TSR_OP_ADD, inverse, sum) : inverse;
+    if (i == 2 || !sum) break;
+    tsr_value *pair = build_two(site, TSR_OP_MULTIPLY, build_shifted(site, x, 2 * i - 5),
+                                build_shifted(site, x, 2 * i - 4));
+    pair = build_two(site, TSR_OP_MULTIPLY, pair, arguments[1]);
+    sum = build_two(site, TSR_OP_MULTIPLY, pair, sum);
+    if (!sum) return NULL;
+  }
+  return sum;
+}
+
 static tsr_value *build_low_bits(const tsr_chlo_site *site, tsr_value **arguments) {
   tsr_ir *ir = site->ir;
   const bool wide = arguments[0]->type->dtype == TSR_F64;
@@ -183,24 +228,53 @@ static const tsr_type *result_type(tsr_ir *ir, tsr_op_id id, tsr_value **argumen
   return type;
 }
 
-static tsr_value *build_call(const body_reader *reader, const char *name, size_t length,
-                             tsr_value **arguments, int count) {
+// The functions that are neither comparisons nor ops.
+static tsr_value *build_special(const body_reader *reader, const char *name, size_t length,
+                                tsr_value **arguments, int count) {
   const tsr_chlo_site *site = reader->site;
-  for (int i = 0; i < (int)(sizeof comparisons / sizeof *comparisons); i++)
-    if (is_word(name, length, comparisons[i])) return build_compare(site, i, arguments);
   if (is_word(name, length, "poly")) return build_poly(site, arguments, count);
   if (is_word(name, length, "fractions")) return build_fractions(site, false, arguments, count);
   if (is_word(name, length, "square_fractions"))
     return build_fractions(site, true, arguments, count);
+  if (is_word(name, length, "chebyshev")) return build_chebyshev(site, arguments, count);
+  if (is_word(name, length, "powers")) return build_powers(site, arguments);
+  if (is_word(name, length, "rising")) return build_rising(site, arguments, count);
   if (is_word(name, length, "low_bits")) return build_low_bits(site, arguments);
-  if (is_word(name, length, "bits")) return build_cast(reader, true, arguments);
-  if (is_word(name, length, "floating")) return build_cast(reader, false, arguments);
-  char full[64] = "stablehlo.";
+  return build_cast(reader, is_word(name, length, "bits"), arguments);
+}
+
+static const char *const specials[] = {"poly",      "fractions", "square_fractions",
+                                       "chebyshev", "powers",    "rising",
+                                       "low_bits",  "bits",      "floating"};
+
+// A StableHLO op, or a CHLO op whose body is built in place.
+static tsr_value *build_op(const tsr_chlo_site *site, const char *name, size_t length,
+                           tsr_value **arguments, int count) {
+  char full[64] = "stablehlo.", chlo[64] = "chlo.";
   memcpy(full + strlen(full), name, length);
+  memcpy(chlo + strlen(chlo), name, length);
   const tsr_op_info *info = tsr_op_find(full, strlen("stablehlo.") + length);
-  assert(info->id != TSR_OP_UNKNOWN && info->operands == count);
+  if (info->id == TSR_OP_UNKNOWN) {
+    tsr_value *value = NULL;
+    const char *body = tsr_chlo_body_of(tsr_op_find(chlo, strlen("chlo.") + length)->id);
+    tsr_status status = tsr_chlo_build_body(site, body, arguments, count, &value);
+    const bool built = !status;
+    tsr_status_free(status);  // only memory can be missing
+    return built ? value : NULL;
+  }
+  assert(info->operands == count);
   const tsr_type *type = result_type(site->ir, info->id, arguments);
   return type ? tsr_chlo_build(site, info->id, type, arguments, count, NULL, 0) : NULL;
+}
+
+static tsr_value *build_call(const body_reader *reader, const char *name, size_t length,
+                             tsr_value **arguments, int count) {
+  for (int i = 0; i < (int)(sizeof comparisons / sizeof *comparisons); i++)
+    if (is_word(name, length, comparisons[i])) return build_compare(reader->site, i, arguments);
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    if (is_word(name, length, specials[i]))
+      return build_special(reader, name, length, arguments, count);
+  return build_op(reader->site, name, length, arguments, count);
 }
 
 // ---- expressions ----

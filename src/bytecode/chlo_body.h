@@ -17,6 +17,8 @@ tsr_value *tsr_chlo_build(const tsr_chlo_site *site, tsr_op_id id, const tsr_typ
                           const tsr_named_attr *attrs, int attr_count);
 // The type with other elements.
 const tsr_type *tsr_chlo_retype(tsr_ir *ir, const tsr_type *type, const tsr_type *element);
+// The body of a CHLO op; NULL if it has none.
+const char *tsr_chlo_body_of(tsr_op_id id);
 // Builds `body` with the operands x and y.
 TSR_MUST_USE tsr_status tsr_chlo_build_body(const tsr_chlo_site *site, const char *body,
                                             tsr_value *const *operands, int operand_count,

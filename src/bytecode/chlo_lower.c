@@ -44,6 +44,12 @@ static const chlo_row *find_row(const tsr_op *op) {
   return NULL;
 }
 
+const char *tsr_chlo_body_of(tsr_op_id id) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].id == id) return rows[i].body;
+  return NULL;
+}
+
 // ---- bodies ----
 
 static bool is_small_float(const tsr_type *element) {
