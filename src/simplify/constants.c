@@ -22,9 +22,18 @@ void *tsr_evaluator_alloc(tsr_evaluator *e, int64_t count, size_t size) {
   return memory;
 }
 
+// No product of some dimensions overflows, also where another one is 0.
+static bool has_strides(const tsr_type *type) {
+  int64_t product = 1;
+  for (int d = 0; d < type->rank; d++)
+    if (type->dims[d] > 0 && __builtin_mul_overflow(product, type->dims[d], &product)) return false;
+  return true;
+}
+
 bool tsr_constant_open(const tsr_type *type, tsr_constant *out) {
   *out = (tsr_constant){.type = type};
-  if (type->kind != TSR_TYPE_TENSOR || type->rank > TSR_EVALUATED_RANK) return false;
+  if (type->kind != TSR_TYPE_TENSOR || type->rank > TSR_EVALUATED_RANK || !has_strides(type))
+    return false;
   out->count = tsr_type_element_count(type);
   return out->count >= 0 && tsr_scalar_type_of(type, &out->scalar);
 }

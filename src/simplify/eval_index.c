@@ -110,6 +110,8 @@ bool tsr_eval_gather(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *op
   if (!read_rules(tsr_op_attr(op, "dimension_numbers"), &gather_fields, operand, operands[1]->type,
                   type, &rules))
     return false;
+  for (int d = 0; d < operand->rank; d++)
+    if (sizes[d] < 0 || sizes[d] > operand->dims[d]) return false;
   memcpy(results->one, operands[0]->one, sizeof results->one);
   if (!operands[0]->bytes) return operands[0]->count > 0 || results->count == 0;
   char *to = tsr_constant_fill(e, type, results);

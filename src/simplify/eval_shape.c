@@ -235,10 +235,10 @@ bool tsr_eval_concatenate(tsr_evaluator *e, tsr_op *op, const tsr_constant *cons
     tsr_walk walk;
     if (!tsr_walk_init(&walk, operands[i]->type)) return false;
     tsr_strides_of(type, walk.strides);
-    walk.base = start * walk.strides[dim];
+    if (__builtin_mul_overflow(start, walk.strides[dim], &walk.base)) return false;
     if (!tsr_walk_fits(&walk, results->count)) return false;
     put(operands[i], &walk, to);
-    start += walk.dims[dim];
+    if (__builtin_add_overflow(start, walk.dims[dim], &start)) return false;
   }
   return to != NULL;
 }
@@ -273,6 +273,7 @@ bool tsr_eval_bitcast(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *o
   if (!tsr_constant_open(type, results)) return false;
   const int bits = results->scalar.bits;
   if (bits == from->scalar.bits) return retype(from, type, results);
+  if (results->count > e->element_limit || from->count > e->element_limit) return false;
   if (results->count * bits != from->count * from->scalar.bits) return false;
   char *to = tsr_constant_fill(e, type, results);
   if (!to || !tsr_evaluator_spend(e, from->count * from->scalar.bits)) return false;

@@ -162,9 +162,15 @@ static tsr_status merge_block(merging *m, tsr_ir_block *block) {
   return NULL;
 }
 
+// Branches and loops may use values from around them. The regions of other ops (reducers,
+// comparators) take only their arguments, which is what compilers expect of them.
+static bool sees_outside(const tsr_op *op) {
+  return op->info->id == TSR_OP_WHILE || op->info->id == TSR_OP_IF || op->info->id == TSR_OP_CASE;
+}
+
 static tsr_status merge_regions(merging *m, tsr_op *op) {
   const int64_t hidden = m->hidden;
-  if (op->info->traits & TSR_TRAIT_ISOLATED) m->hidden = m->count;
+  if (!sees_outside(op)) m->hidden = m->count;
   for (int i = 0; i < op->region_count; i++) {
     // What one block defines another one need not see.
     for (tsr_ir_block *block = op->regions[i].first; block; block = block->next)

@@ -190,6 +190,13 @@ static const pass_case mergings[] = {
      "  %1 = stablehlo.negate %x : tensor<4xi32>\n  stablehlo.return %1 : tensor<4xi32>\n}, {\n  stablehlo.return %0 : tensor<4xi32>\n}) : (tensor<i1>) -> tensor<4xi32>\n" RETURN_R,
      "%0 = stablehlo.negate %x : tensor<4xi32>\n%r = \"stablehlo.if\"(%p) ({\n"
      "  stablehlo.return %0 : tensor<4xi32>\n}, {\n  stablehlo.return %0 : tensor<4xi32>\n}) : (tensor<i1>) -> tensor<4xi32>\n" RETURN_R},
+    // A comparator keeps its constants.
+    {"cse", "(%x: tensor<4xi32>) -> tensor<4xi32>", "%c = stablehlo.constant dense<0> : tensor<i32>\n%0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<4xi32>\n"
+     "%1 = stablehlo.add %x, %0 : tensor<4xi32>\n%r = \"stablehlo.sort\"(%1) <{dimension = 0 : i64, is_stable = false}> ({\n^bb0(%a: tensor<i32>, %b: tensor<i32>):\n"
+     "  %d = stablehlo.constant dense<0> : tensor<i32>\n  %p = stablehlo.compare LT, %a, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>\n  stablehlo.return %p : tensor<i1>\n}) : (tensor<4xi32>) -> tensor<4xi32>\n" RETURN_R,
+     "%c = stablehlo.constant dense<0> : tensor<i32>\n%0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<4xi32>\n"
+     "%1 = stablehlo.add %x, %0 : tensor<4xi32>\n%r = \"stablehlo.sort\"(%1) <{dimension = 0 : i64, is_stable = false}> ({\n^bb0(%a: tensor<i32>, %b: tensor<i32>):\n"
+     "  %d = stablehlo.constant dense<0> : tensor<i32>\n  %p = stablehlo.compare LT, %a, %d : (tensor<i32>, tensor<i32>) -> tensor<i1>\n  stablehlo.return %p : tensor<i1>\n}) : (tensor<4xi32>) -> tensor<4xi32>\n" RETURN_R},
     // Ops with effects are not merged.
     {"cse", I32, "%0 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n"
      "%1 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n%r = stablehlo.add %0, %1 : tensor<4xi32>\n" RETURN_R,
