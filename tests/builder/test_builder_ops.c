@@ -145,6 +145,27 @@ static void any_region(tsr_builder *b) {
   OUT(tsr_build_op(b, "reduce_window", LIST(F32(4), zero), 2, &options));
 }
 
+static void tanh_of_arg(tsr_builder *b, const tsr_node *args, tsr_node *results, void *context) {
+  (void)context;
+  results[0] = tsr_build_unary(b, "tanh", args[0]);
+}
+static void manual(tsr_builder *b) {
+  tsr_mesh *mesh = NULL;
+  assert_ok(tsr_mesh_parse("x=2", NULL, &mesh));
+  tsr_build_mesh(b, NULL, mesh);
+  tsr_mesh_release(mesh);
+  tsr_op_options options = TSR_OP_OPTIONS;
+  const tsr_build_region region = {tanh_of_arg, NULL, "tensor<4xf32>", 1};
+  options.attrs =
+      "in_shardings = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>, "
+      "out_shardings = #sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>, "
+      "manual_axes = #sdy<manual_axes{\"x\"}>";
+  options.results = "tensor<8xf32>";
+  options.region_count = 1;
+  options.regions = &region;
+  OUT(tsr_build_op(b, "sdy.manual_computation", LIST(F32(8)), 1, &options));
+}
+
 // ---- nothing to do ----
 
 static void unchanged(tsr_builder *b) {
@@ -298,6 +319,13 @@ static const struct {
      "stablehlo.return %1 : tensor<f32>\n"
      "}) : (tensor<4xf32>, tensor<f32>) -> tensor<3xf32>\n"
      "return %0 : tensor<3xf32>\n"},
+    {manual,
+     "%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}]>] "
+     "out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} (%arg1: tensor<4xf32>) {\n"
+     "%1 = stablehlo.tanh %arg1 : tensor<4xf32>\n"
+     "sdy.return %1 : tensor<4xf32>\n"
+     "} : (tensor<8xf32>) -> tensor<8xf32>\n"
+     "return %0 : tensor<8xf32>\n"},
     {unchanged, "return %arg0 : tensor<4x6xf32>\n"},
 };
 
