@@ -159,8 +159,12 @@ const char *tsr_attr_element(const tsr_attr *dense, int64_t index) {
 
 int64_t tsr_attr_int_at(const tsr_attr *attr, int64_t index) {
   const tsr_type *element = tsr_type_element(attr->type);
-  const size_t size = tsr_type_element_bytes(element);
   uint64_t value = 0;
+  if (attr->kind == TSR_ATTR_DENSE_ARRAY && element->width == 64) {  // nearly all lists
+    memcpy(&value, attr->bytes + sizeof value * (size_t)index, sizeof value);
+    return (int64_t)value;
+  }
+  const size_t size = tsr_type_element_bytes(element);
   memcpy(&value, tsr_attr_element(attr, index), size < sizeof value ? size : sizeof value);
   const int unused = 64 - tsr_type_bits(element);
   if (element->sign == TSR_UNSIGNED || unused >= 63 || unused <= 0) return (int64_t)value;

@@ -28,8 +28,13 @@ TSR_MUST_USE tsr_status tsr_check_type(const tsr_op *op, const tsr_type *type);
 TSR_MUST_USE tsr_status tsr_check_row(const tsr_op *op, bool results);
 // Whether the op may stand where it does: its place in the block, and the blocks in its regions.
 TSR_MUST_USE tsr_status tsr_check_blocks(const tsr_op *op);
-// Whether the values that the op uses are visible where it stands. All ops are numbered (`mark`) in
-// the order of the program.
-TSR_MUST_USE tsr_status tsr_check_uses(const tsr_op *op);
+// The ops that the walk has reached, in the order of the program. An op is among them if the entry
+// at its `mark` is the op: marks of ops that were not reached are left from earlier passes.
+typedef struct tsr_reached {
+  const tsr_op **ops;
+  int64_t count, capacity;
+} tsr_reached;
+// Whether the values that the op uses are visible where it stands.
+TSR_MUST_USE tsr_status tsr_check_uses(const tsr_op *op, const tsr_reached *reached);
 
 #endif

@@ -58,23 +58,30 @@ static const tsr_op *ancestor_in(const tsr_op *op, const tsr_ir_block *block,
   return op;
 }
 
-static tsr_status check_use(const tsr_op *op, int index) {
+static bool is_reached(const tsr_reached *reached, const tsr_op *op) {
+  return op->mark < reached->count && reached->ops[op->mark] == op;
+}
+
+// The walk reaches an op after those before it in its block, and before those in its regions. So
+// the ops of an ancestor's block that it has reached, but for the ancestor, stand before that.
+static tsr_status check_use(const tsr_op *op, int index, const tsr_reached *reached) {
   const tsr_value *value = tsr_op_operand(op, index);
-  if (value->def && value->def->block == op->block && value->def->mark < op->mark) return NULL;
+  const tsr_op *def = value->def;
+  if (def && def->block == op->block && def != op && is_reached(reached, def)) return NULL;
   const tsr_ir_block *block = tsr_value_block(value);
   const tsr_op *isolated = NULL;
   const tsr_op *place = block ? ancestor_in(op, block, &isolated) : NULL;
   TSR_ASK(place, op, "", "operand %d is defined in a region that does not hold the op", index);
   TSR_ASK(!isolated, op, "", "operand %d is defined outside of %s, which is isolated", index,
           isolated->name);
-  const bool ordered =
-      !tsr_block_parent(block) || tsr_block_parent(block)->info->id != TSR_OP_MODULE;
-  TSR_ASK(!value->def || !ordered || value->def->mark < place->mark, op, "",
+  const tsr_op *parent = tsr_block_parent(block);
+  const bool ordered = !parent || parent->info->id != TSR_OP_MODULE;
+  TSR_ASK(!def || !ordered || (def != place && is_reached(reached, def)), op, "",
           "operand %d is used before it is defined", index);
   return NULL;
 }
 
-tsr_status tsr_check_uses(const tsr_op *op) {
-  for (int i = 0; i < op->operand_count; i++) TSR_TRY(check_use(op, i));
+tsr_status tsr_check_uses(const tsr_op *op, const tsr_reached *reached) {
+  for (int i = 0; i < op->operand_count; i++) TSR_TRY(check_use(op, i, reached));
   return NULL;
 }

@@ -4,8 +4,10 @@
 // looked at further: verifiers and inference rely on both. Running out of memory ends the walk.
 #include "verify/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/name_index.h"
 #include "ir/issues.h"
 #include "verify/op_rows.h"
@@ -17,7 +19,7 @@ typedef struct walk {
   tsr_ir *ir;
   const char *name;
   tsr_issues issues;
-  uint32_t numbered;
+  tsr_reached reached;
 } walk;
 
 // ---- one op
@@ -82,8 +84,16 @@ static tsr_status keep(walk *w, const tsr_op *op, tsr_status failure) {
   return NULL;
 }
 
-static tsr_status number_op(tsr_op *op, void *context) {
-  op->mark = ++((walk *)context)->numbered;
+static tsr_status reach(walk *w, tsr_op *op) {
+  tsr_reached *reached = &w->reached;
+  if (reached->count > UINT32_MAX)
+    return tsr_fail(TOO_LARGE, "a program of more than %lld ops", (long long)UINT32_MAX);
+  const tsr_op **ops =
+      tsr_grow(reached->ops, reached->count, &reached->capacity, sizeof *reached->ops);
+  TSR_NEED(ops);
+  reached->ops = ops;
+  op->mark = (uint32_t)reached->count;
+  ops[reached->count++] = op;
   return NULL;
 }
 
@@ -101,7 +111,7 @@ static tsr_status check_symbols(walk *w, const tsr_ir_block *block, tsr_name_ind
   return NULL;
 }
 
-static tsr_status visit(walk *w, const tsr_op *op, int depth);
+static tsr_status visit(walk *w, tsr_op *op, int depth);
 
 static tsr_status visit_block(walk *w, const tsr_op *parent, const tsr_ir_block *block, int depth) {
   if (parent->info->id == TSR_OP_MODULE) {
@@ -110,19 +120,20 @@ static tsr_status visit_block(walk *w, const tsr_op *parent, const tsr_ir_block 
     tsr_name_index_deinit(&index);
     TSR_TRY(status);
   }
-  for (const tsr_op *op = block->first; op; op = op->next) TSR_TRY(visit(w, op, depth));
+  for (tsr_op *op = block->first; op; op = op->next) TSR_TRY(visit(w, op, depth));
   return NULL;
 }
 
 static tsr_status check_whole_op(walk *w, const tsr_op *op) {
-  TSR_TRY(tsr_check_uses(op));
+  TSR_TRY(tsr_check_uses(op, &w->reached));
   return tsr_verify_op(w->ir, op);
 }
 
-static tsr_status visit(walk *w, const tsr_op *op, int depth) {
+static tsr_status visit(walk *w, tsr_op *op, int depth) {
   if (depth > NESTING)
     return keep(w, op,
                 tsr_fail(TOO_LARGE, "%s: ops are nested more than %d deep", op->name, NESTING));
+  TSR_TRY(reach(w, op));
   TSR_TRY(keep(w, op, check_whole_op(w, op)));
   for (int i = 0; i < op->region_count; i++)
     for (const tsr_ir_block *block = op->regions[i].first; block; block = block->next)
@@ -132,8 +143,8 @@ static tsr_status visit(walk *w, const tsr_op *op, int depth) {
 
 tsr_status tsr_verify(tsr_ir *ir, const char *name) {
   walk w = {.ir = ir, .name = name};
-  tsr_status status = tsr_op_walk(ir->module, number_op, &w);
-  if (!status) status = visit(&w, ir->module, 0);
+  tsr_status status = visit(&w, ir->module, 0);
+  free(w.reached.ops);
   tsr_status issues = tsr_issues_take(&w.issues);
   if (!status) return issues;
   tsr_status_free(issues);
