@@ -71,8 +71,10 @@ static bool is_default(const tsr_attr *attr, tsr_vhlo_default otherwise) {
       return attr->kind == TSR_ATTR_DENSE && !tsr_type_element_count(attr->type);
     case TSR_VHLO_DEFAULT_ONES:
       return is_splat(attr, 1);
+    case TSR_VHLO_DEFAULT_PADDING:  // also of no dimensions, unlike the lists beside it
+      return is_splat(attr, 0) ||
+             (attr->kind == TSR_ATTR_DENSE && !tsr_type_element_count(attr->type));
     case TSR_VHLO_DEFAULT_FALSES:
-    case TSR_VHLO_DEFAULT_PADDING:
       return is_splat(attr, 0);
     case TSR_VHLO_DEFAULT_PRECISION:
       return is_default_precision(attr);
