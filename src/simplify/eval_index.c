@@ -126,35 +126,11 @@ bool tsr_eval_gather(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *op
   return true;
 }
 
-// One update: the elements of all inputs at an index, and those of the updates, through the region.
-static bool update(tsr_evaluator *e, tsr_ir_block *block, int inputs, tsr_constant *results,
-                   const tsr_constant *const *updates, int64_t element, int64_t from) {
-  tsr_constant *arguments = tsr_block_slots(e, block);
-  for (int i = 0; i < inputs; i++) {
-    const size_t width = (size_t)results[i].scalar.bytes;
-    if (!tsr_constant_open(block->args[i]->type, &arguments[i]) ||
-        !tsr_constant_open(block->args[inputs + i]->type, &arguments[inputs + i]))
-      return false;
-    memcpy(arguments[i].one, tsr_constant_at(&results[i], element), width);
-    memcpy(arguments[inputs + i].one, tsr_constant_at(updates[i], from), width);
-  }
-  tsr_constant *made = tsr_evaluator_alloc(e, inputs, sizeof *made);
-  if (!made || !tsr_block_run(e, block, made, inputs)) return false;
-  for (int i = 0; i < inputs; i++) {
-    const size_t width = (size_t)results[i].scalar.bytes;
-    if (made[i].scalar.bytes != results[i].scalar.bytes || made[i].count != 1) return false;
-    char *to =
-        results[i].bytes ? (char *)results[i].bytes + (size_t)element * width : results[i].one;
-    memcpy(to, made[i].one, width);
-  }
-  return true;
-}
-
 bool tsr_eval_scatter(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                       tsr_constant *results) {
   const int inputs = op->result_count;
-  tsr_ir_block *block = op->regions[0].first;
-  if (op->operand_count != 2 * inputs + 1 || !block || block->arg_count != 2 * inputs) return false;
+  tsr_ir_block *block = tsr_region_block(op, 0, 2 * inputs);
+  if (op->operand_count != 2 * inputs + 1 || !block) return false;
   const tsr_constant *indices = operands[inputs], *const *updates = operands + inputs + 1;
   const tsr_type *operand = operands[0]->type;
   index_rules rules;
@@ -179,7 +155,8 @@ bool tsr_eval_scatter(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *o
   for (bool more = tsr_walk_start(&walk); more; more = tsr_walk_next(&walk), from++) {
     if (!split(&rules, indices, &walk, start, within)) return false;
     const int64_t element = element_at(operand, start, within, NULL);
-    if (element >= 0 && !update(e, block, inputs, results, updates, element, from)) return false;
+    if (element >= 0 && !tsr_accumulate(e, block, inputs, results, element, updates, from))
+      return false;
   }
   return true;
 }

@@ -4,24 +4,22 @@
 
 // ---- running regions ----
 
-// A scalar argument of a region from an element of a tensor.
-static bool set_scalar(const tsr_value *argument, const tsr_constant *from, int64_t index,
-                       tsr_constant *out) {
+bool tsr_argument_set(const tsr_value *argument, const tsr_constant *from, int64_t index,
+                      tsr_constant *out) {
   if (!tsr_constant_open(argument->type, out) || out->count != 1) return false;
   if (out->scalar.bytes != from->scalar.bytes) return false;
   memcpy(out->one, tsr_constant_at(from, index), (size_t)from->scalar.bytes);
   return true;
 }
 
-// Writes a scalar as an element of a tensor that has memory of its own.
-static bool put_scalar(const tsr_constant *scalar, tsr_constant *out, int64_t index) {
+bool tsr_constant_put(const tsr_constant *scalar, tsr_constant *out, int64_t index) {
   const size_t width = (size_t)out->scalar.bytes;
   if (scalar->scalar.bytes != out->scalar.bytes || scalar->count != 1) return false;
   memcpy(out->bytes ? (char *)out->bytes + (size_t)index * width : out->one, scalar->one, width);
   return true;
 }
 
-static tsr_ir_block *region_block(const tsr_op *op, int region, int arguments) {
+tsr_ir_block *tsr_region_block(const tsr_op *op, int region, int arguments) {
   if (region >= op->region_count || op->regions[region].block_count != 1) return NULL;
   tsr_ir_block *block = op->regions[region].first;
   return block->arg_count == arguments ? block : NULL;
@@ -29,15 +27,15 @@ static tsr_ir_block *region_block(const tsr_op *op, int region, int arguments) {
 
 bool tsr_eval_map(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                   tsr_constant *results) {
-  tsr_ir_block *block = region_block(op, 0, op->operand_count);
+  tsr_ir_block *block = tsr_region_block(op, 0, op->operand_count);
   if (!block || !tsr_constant_fill(e, op->results[0].type, results)) return false;
   for (int64_t i = 0; i < results->count; i++) {
     tsr_constant *arguments = tsr_block_slots(e, block), made;
     for (int k = 0; k < op->operand_count; k++) {
       if (operands[k]->count != results->count) return false;
-      if (!set_scalar(block->args[k], operands[k], i, &arguments[k])) return false;
+      if (!tsr_argument_set(block->args[k], operands[k], i, &arguments[k])) return false;
     }
-    if (!tsr_block_run(e, block, &made, 1) || !put_scalar(&made, results, i)) return false;
+    if (!tsr_block_run(e, block, &made, 1) || !tsr_constant_put(&made, results, i)) return false;
   }
   return true;
 }
@@ -71,21 +69,26 @@ static bool reduce_plain(tsr_scalar_fn *function, const tsr_constant *input, tsr
   return true;
 }
 
+bool tsr_accumulate(tsr_evaluator *e, tsr_ir_block *block, int inputs, tsr_constant *results,
+                    int64_t at, const tsr_constant *const *elements, int64_t element) {
+  tsr_constant *arguments = tsr_block_slots(e, block), near[4];
+  tsr_constant *made = inputs <= 4 ? near : tsr_evaluator_alloc(e, inputs, sizeof *made);
+  for (int k = 0; made && k < inputs; k++)
+    if (!tsr_argument_set(block->args[k], &results[k], at, &arguments[k]) ||
+        !tsr_argument_set(block->args[inputs + k], elements[k], element, &arguments[inputs + k]))
+      return false;
+  if (!made || !tsr_block_run(e, block, made, inputs)) return false;
+  for (int k = 0; k < inputs; k++)
+    if (!tsr_constant_put(&made[k], &results[k], at)) return false;
+  return true;
+}
+
 static bool reduce_block(tsr_evaluator *e, tsr_ir_block *block, int inputs,
                          const tsr_constant *const *operands, tsr_walk *walk, tsr_constant *out) {
-  tsr_constant *made = tsr_evaluator_alloc(e, inputs, sizeof *made);
   int64_t i = 0;
-  for (bool more = made && tsr_walk_start(walk); more; more = tsr_walk_next(walk), i++) {
-    tsr_constant *arguments = tsr_block_slots(e, block);
-    for (int k = 0; k < inputs; k++)
-      if (!set_scalar(block->args[k], &out[k], walk->offset, &arguments[k]) ||
-          !set_scalar(block->args[inputs + k], operands[k], i, &arguments[inputs + k]))
-        return false;
-    if (!tsr_block_run(e, block, made, inputs)) return false;
-    for (int k = 0; k < inputs; k++)
-      if (!put_scalar(&made[k], &out[k], walk->offset)) return false;
-  }
-  return made != NULL;
+  for (bool more = tsr_walk_start(walk); more; more = tsr_walk_next(walk))
+    if (!tsr_accumulate(e, block, inputs, out, walk->offset, operands, i++)) return false;
+  return true;
 }
 
 // A walk over the input whose offset is the element of the result that an index belongs to.
@@ -105,7 +108,7 @@ static bool reduce_walk(const tsr_op *op, const tsr_type *input, tsr_walk *walk)
 bool tsr_eval_reduce(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                      tsr_constant *results) {
   const int inputs = op->result_count;
-  tsr_ir_block *block = region_block(op, 0, 2 * inputs);
+  tsr_ir_block *block = tsr_region_block(op, 0, 2 * inputs);
   tsr_walk walk;
   if (!block || inputs < 1 || op->operand_count != 2 * inputs) return false;
   if (!reduce_walk(op, operands[0]->type, &walk)) return false;
@@ -116,7 +119,7 @@ bool tsr_eval_reduce(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *op
     if (operands[k]->count != operands[0]->count || !tsr_walk_fits(&walk, results[k].count))
       return false;
     for (int64_t i = 0; i < results[k].count; i++)
-      if (!put_scalar(init, &results[k], i)) return false;
+      if (!tsr_constant_put(init, &results[k], i)) return false;
   }
   tsr_scalar_fn *plain = inputs == 1 ? plain_body(block, operands[0]) : NULL;
   if (plain && results[0].scalar.dtype == operands[0]->scalar.dtype)
@@ -244,8 +247,8 @@ typedef struct sorter {
 static bool stands_before(const sorter *s, int64_t a, int64_t b, bool *out_truth) {
   tsr_constant *arguments = tsr_block_slots(s->e, s->block), made;
   for (int k = 0; k < s->inputs; k++)
-    if (!set_scalar(s->block->args[2 * k], s->operands[k], a, &arguments[2 * k]) ||
-        !set_scalar(s->block->args[2 * k + 1], s->operands[k], b, &arguments[2 * k + 1]))
+    if (!tsr_argument_set(s->block->args[2 * k], s->operands[k], a, &arguments[2 * k]) ||
+        !tsr_argument_set(s->block->args[2 * k + 1], s->operands[k], b, &arguments[2 * k + 1]))
       return false;
   if (!tsr_block_run(s->e, s->block, &made, 1)) return false;
   *out_truth = made.one[0] != 0;
@@ -276,7 +279,7 @@ bool tsr_eval_sort(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *oper
   const int inputs = op->operand_count;
   int64_t dim = tsr_op_int(op, "dimension", -1);
   if (dim < 0) dim += type->rank;
-  sorter s = {e, region_block(op, 0, 2 * inputs), operands, inputs};
+  sorter s = {e, tsr_region_block(op, 0, 2 * inputs), operands, inputs};
   if (!s.block || op->result_count != inputs || dim < 0 || dim >= type->rank) return false;
   for (int k = 0; k < inputs; k++)
     if (!tsr_constant_fill(e, op->results[k].type, &results[k]) ||
@@ -306,20 +309,20 @@ bool tsr_eval_sort(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *oper
 bool tsr_eval_case(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                    tsr_constant *results) {
   const int64_t wanted = tsr_constant_integer(operands[0], 0), last = op->region_count - 1;
-  tsr_ir_block *block = region_block(op, (int)(wanted < 0 || wanted > last ? last : wanted), 0);
+  tsr_ir_block *block = tsr_region_block(op, (int)(wanted < 0 || wanted > last ? last : wanted), 0);
   return block && tsr_block_run(e, block, results, op->result_count);
 }
 
 bool tsr_eval_if(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                  tsr_constant *results) {
-  tsr_ir_block *block = region_block(op, operands[0]->one[0] ? 0 : 1, 0);
+  tsr_ir_block *block = tsr_region_block(op, operands[0]->one[0] ? 0 : 1, 0);
   return block && tsr_block_run(e, block, results, op->result_count);
 }
 
 bool tsr_eval_while(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                     tsr_constant *results) {
   const int count = op->result_count;
-  tsr_ir_block *test = region_block(op, 0, count), *body = region_block(op, 1, count);
+  tsr_ir_block *test = tsr_region_block(op, 0, count), *body = tsr_region_block(op, 1, count);
   if (!test || !body || op->operand_count != count) return false;
   for (int i = 0; i < count; i++) results[i] = *operands[i];
   const size_t size = (size_t)count * sizeof *results;

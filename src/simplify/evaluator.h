@@ -70,6 +70,18 @@ const tsr_attr *tsr_constant_attr(tsr_ir *ir, const tsr_constant *constant);  //
 tsr_constant *tsr_block_slots(tsr_evaluator *e, const tsr_ir_block *block);
 bool tsr_block_run(tsr_evaluator *e, tsr_ir_block *block, tsr_constant *results, int result_count);
 
+// The only block of a region, if it has this many arguments; NULL otherwise.
+tsr_ir_block *tsr_region_block(const tsr_op *op, int region, int arguments);
+// A scalar argument of a region, from an element of a tensor.
+bool tsr_argument_set(const tsr_value *argument, const tsr_constant *from, int64_t index,
+                      tsr_constant *out);
+// Writes a scalar as an element of a tensor that has memory of its own.
+bool tsr_constant_put(const tsr_constant *scalar, tsr_constant *out, int64_t index);
+// One step of a reduction: the results at `at` become those of the block on themselves and on an
+// element of each of `elements`.
+bool tsr_accumulate(tsr_evaluator *e, tsr_ir_block *block, int inputs, tsr_constant *results,
+                    int64_t at, const tsr_constant *const *elements, int64_t element);
+
 // ---- walks over indices ----
 
 // All indices of a box in row-major order, and for each an offset: base + sum of index * stride.

@@ -36,6 +36,11 @@ static const test_fold regions[] = {
      {M23}, {"dense<[[14, 32], [32, 77]]> : tensor<2x2xi32>"}},
     {"stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [1] x [1] : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2xi32>",
      {M23}, {"dense<[14, 77]> : tensor<2xi32>"}},
+    // Sums of two neighbours two apart, one cell of padding before.
+    {"\"stablehlo.reduce_window\"(%a, %b) <{padding = dense<[[1, 0]]> : tensor<1x2xi64>, window_dilations = array<i64: 2>, "
+     "window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({\n^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
+     "  %s = stablehlo.add %x, %y : tensor<i32>\n  stablehlo.return %s : tensor<i32>\n}) : (tensor<6xi32>, tensor<i32>) -> tensor<3xi32>",
+     {"dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>", "dense<0> : tensor<i32>"}, {"dense<[2, 6, 10]> : tensor<3xi32>"}},
     // 10 factorial, and how far it got.
     {"stablehlo.while(%i = %a, %p = %b) : tensor<i32>, tensor<i32>\n cond {\n"
      "  %n = stablehlo.constant dense<10> : tensor<i32>\n"
