@@ -236,15 +236,15 @@ bool tsr_eval_dot_general(tsr_evaluator *e, tsr_op *op, const tsr_constant *cons
 
 // ---- sort ----
 
-typedef struct sorter {
+typedef struct sort_order {
   tsr_evaluator *e;
   tsr_ir_block *block;
   const tsr_constant *const *operands;
   int inputs;
-} sorter;
+} sort_order;
 
 // Whether element `a` stands before `b`.
-static bool stands_before(const sorter *s, int64_t a, int64_t b, bool *out_truth) {
+static bool stands_before(const sort_order *s, int64_t a, int64_t b, bool *out_truth) {
   tsr_constant *arguments = tsr_block_slots(s->e, s->block), made;
   for (int k = 0; k < s->inputs; k++)
     if (!tsr_argument_set(s->block->args[2 * k], s->operands[k], a, &arguments[2 * k]) ||
@@ -256,7 +256,7 @@ static bool stands_before(const sorter *s, int64_t a, int64_t b, bool *out_truth
 }
 
 // Merges runs of `width`, twice as wide each time: stable, and it ends whatever the order says.
-static bool merge_runs(const sorter *s, int64_t *order, int64_t *spare, int64_t count) {
+static bool merge_runs(const sort_order *s, int64_t *order, int64_t *spare, int64_t count) {
   for (int64_t width = 1; width < count; width *= 2) {
     for (int64_t start = 0; start < count; start += 2 * width) {
       const int64_t middle = start + width < count ? start + width : count;
@@ -279,7 +279,7 @@ bool tsr_eval_sort(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *oper
   const int inputs = op->operand_count;
   int64_t dim = tsr_op_int(op, "dimension", -1);
   if (dim < 0) dim += type->rank;
-  sorter s = {e, tsr_region_block(op, 0, 2 * inputs), operands, inputs};
+  sort_order s = {e, tsr_region_block(op, 0, 2 * inputs), operands, inputs};
   if (!s.block || op->result_count != inputs || dim < 0 || dim >= type->rank) return false;
   for (int k = 0; k < inputs; k++)
     if (!tsr_constant_fill(e, op->results[k].type, &results[k]) ||

@@ -361,7 +361,7 @@ static tsr_status simplify_reverse(tsr_rewriter *r, tsr_op *op) {
   return tsr_rewriter_replace(r, op, tsr_op_operand(inner, 0));
 }
 
-static const tsr_rule algebra_table[] = {
+static const tsr_rewrite_rule algebra_table[] = {
     {TSR_OP_ADD, simplify_add},
     {TSR_OP_SUBTRACT, simplify_subtract},
     {TSR_OP_MULTIPLY, simplify_multiply},
@@ -399,9 +399,9 @@ static const tsr_rule algebra_table[] = {
     {TSR_OP_REVERSE, simplify_reverse},
 };
 
-tsr_rule_set tsr_algebra_rules(void) { return (tsr_rule_set)TSR_RULE_SET(algebra_table); }
+tsr_rewrite_set tsr_algebra_rules(void) { return (tsr_rewrite_set)TSR_REWRITE_SET(algebra_table); }
 
 tsr_status tsr_pass_algebra(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  const tsr_rule_set set = tsr_algebra_rules();
+  const tsr_rewrite_set set = tsr_algebra_rules();
   return tsr_rewrite(ir, options, &set, 1, changes);
 }

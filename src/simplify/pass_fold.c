@@ -176,7 +176,7 @@ static tsr_status fold_return(tsr_rewriter *r, tsr_op *op) {
   return fold_loop(r, parent);
 }
 
-static const tsr_rule fold_table[] = {
+static const tsr_rewrite_rule fold_table[] = {
     {TSR_OP_IF, fold_branch},
     {TSR_OP_CASE, fold_branch},
     {TSR_OP_WHILE, fold_loop},
@@ -185,9 +185,9 @@ static const tsr_rule fold_table[] = {
     {TSR_OP_UNKNOWN, fold_op},
 };
 
-tsr_rule_set tsr_fold_rules(void) { return (tsr_rule_set)TSR_RULE_SET(fold_table); }
+tsr_rewrite_set tsr_fold_rules(void) { return (tsr_rewrite_set)TSR_REWRITE_SET(fold_table); }
 
 tsr_status tsr_pass_fold(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  const tsr_rule_set set = tsr_fold_rules();
+  const tsr_rewrite_set set = tsr_fold_rules();
   return tsr_rewrite(ir, options, &set, 1, changes);
 }

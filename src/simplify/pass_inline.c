@@ -12,14 +12,14 @@
 
 enum { SMALL_OPS = 8, MOST_OPS = 4000000 };
 
-typedef enum progress { UNSEEN, OPEN, DONE } progress;
+typedef enum walk_state { UNSEEN, OPEN, DONE } walk_state;
 
 typedef struct function {
   tsr_op *op;
   int64_t ops;         // in its body
   int64_t calls;       // of it
   int64_t references;  // to it, calls included
-  progress progress;
+  walk_state state;
   bool recursive, movable;
 } function;
 
@@ -167,7 +167,7 @@ static bool helps(const inlining *in, const function *f) {
 
 static tsr_status inline_call(inlining *in, function *caller, tsr_op *call) {
   function *f = callee_of(in, call);
-  if (!f || f->progress != DONE || f->recursive || !f->movable) return NULL;
+  if (!f || f->state != DONE || f->recursive || !f->movable) return NULL;
   if (!helps(in, f) || !is_bare(call) || !fits(call, f->op)) return NULL;
   if (in->total_ops + f->ops > MOST_OPS)
     return tsr_fail(TOO_LARGE, "inlining calls makes more than %d ops", MOST_OPS);
@@ -199,7 +199,7 @@ static tsr_status open_function(inlining *in, int index) {
   TSR_NEED(frames);
   in->frames = frames;
   const int64_t first = in->call_count;
-  in->functions[index].progress = OPEN;
+  in->functions[index].state = OPEN;
   TSR_TRY(tsr_op_walk(in->functions[index].op, note_call, in));
   in->frames[in->frame_count++] = (frame){index, first, first, in->call_count};
   return NULL;
@@ -209,7 +209,7 @@ static tsr_status close_function(inlining *in, const frame *top) {
   function *f = &in->functions[top->function];
   for (int64_t i = top->first; i < top->end; i++) TSR_TRY(inline_call(in, f, in->calls[i]));
   in->call_count = top->first;
-  f->progress = DONE;
+  f->state = DONE;
   in->frame_count--;
   return NULL;
 }
@@ -228,14 +228,14 @@ static tsr_status step(inlining *in) {
   const function *f = callee_of(in, in->calls[top->next++]);
   if (!f) return NULL;
   const int index = (int)(f - in->functions);
-  if (f->progress == OPEN) mark_cycle(in, index);
-  return f->progress == UNSEEN ? open_function(in, index) : NULL;
+  if (f->state == OPEN) mark_cycle(in, index);
+  return f->state == UNSEEN ? open_function(in, index) : NULL;
 }
 
 static tsr_status inline_all(inlining *in) {
   TSR_TRY(look_at_functions(in));
   for (int i = 0; i < in->count; i++) {
-    if (in->functions[i].progress != UNSEEN) continue;
+    if (in->functions[i].state != UNSEEN) continue;
     TSR_TRY(open_function(in, i));
     while (in->frame_count) TSR_TRY(step(in));
   }

@@ -101,14 +101,14 @@ static tsr_status simplify_broadcast(tsr_rewriter *r, tsr_op *op) {
   return inner && is_static_reshape(inner) ? through_reshape(r, op, dims, inner) : NULL;
 }
 
-static const tsr_rule reshape_table[] = {
+static const tsr_rewrite_rule reshape_table[] = {
     {TSR_OP_RESHAPE, simplify_reshape},
     {TSR_OP_BROADCAST_IN_DIM, simplify_broadcast},
 };
 
-tsr_rule_set tsr_reshape_rules(void) { return (tsr_rule_set)TSR_RULE_SET(reshape_table); }
+tsr_rewrite_set tsr_reshape_rules(void) { return (tsr_rewrite_set)TSR_REWRITE_SET(reshape_table); }
 
 tsr_status tsr_pass_reshapes(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  const tsr_rule_set set = tsr_reshape_rules();
+  const tsr_rewrite_set set = tsr_reshape_rules();
   return tsr_rewrite(ir, options, &set, 1, changes);
 }

@@ -157,14 +157,16 @@ static tsr_status simplify_dot(tsr_rewriter *r, tsr_op *op) {
   return r->changes == before ? absorb(r, op, 1) : NULL;
 }
 
-static const tsr_rule transpose_table[] = {
+static const tsr_rewrite_rule transpose_table[] = {
     {TSR_OP_TRANSPOSE, simplify_transpose},
     {TSR_OP_DOT_GENERAL, simplify_dot},
 };
 
-tsr_rule_set tsr_transpose_rules(void) { return (tsr_rule_set)TSR_RULE_SET(transpose_table); }
+tsr_rewrite_set tsr_transpose_rules(void) {
+  return (tsr_rewrite_set)TSR_REWRITE_SET(transpose_table);
+}
 
 tsr_status tsr_pass_transposes(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  const tsr_rule_set set = tsr_transpose_rules();
+  const tsr_rewrite_set set = tsr_transpose_rules();
   return tsr_rewrite(ir, options, &set, 1, changes);
 }

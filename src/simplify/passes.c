@@ -33,8 +33,8 @@ void tsr_pass_report_deinit(tsr_pass_report *report) {
 // ---- simplify ----
 
 static tsr_status simplify_once(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  const tsr_rule_set sets[] = {tsr_algebra_rules(), tsr_transpose_rules(), tsr_reshape_rules(),
-                               tsr_fold_rules()};
+  const tsr_rewrite_set sets[] = {tsr_algebra_rules(), tsr_transpose_rules(), tsr_reshape_rules(),
+                                  tsr_fold_rules()};
   TSR_TRY(tsr_pass_inline(ir, options, changes));
   TSR_TRY(tsr_rewrite(ir, options, sets, sizeof sets / sizeof *sets, changes));
   TSR_TRY(tsr_pass_canonicalize(ir, options, changes));

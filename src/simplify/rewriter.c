@@ -155,12 +155,12 @@ static bool has_its_parts(const tsr_op *op) {
          tsr_op_count_fits(op->info->regions, op->region_count);
 }
 
-static tsr_status apply(tsr_rewriter *r, const tsr_rule_set *sets, int set_count, tsr_op *op) {
+static tsr_status apply(tsr_rewriter *r, const tsr_rewrite_set *sets, int set_count, tsr_op *op) {
   const int64_t before = r->changes;
   if (!has_its_parts(op)) return NULL;
   for (int s = 0; s < set_count; s++)
     for (int i = 0; i < sets[s].count; i++) {
-      const tsr_rule *rule = &sets[s].rules[i];
+      const tsr_rewrite_rule *rule = &sets[s].rules[i];
       if (rule->id != TSR_OP_UNKNOWN && rule->id != op->info->id) continue;
       TSR_TRY(rule->apply(r, op));
       if (r->changes != before) return NULL;  // the op may be gone; if not, it is queued again
@@ -168,7 +168,7 @@ static tsr_status apply(tsr_rewriter *r, const tsr_rule_set *sets, int set_count
   return NULL;
 }
 
-static tsr_status visit(tsr_rewriter *r, const tsr_rule_set *sets, int set_count, tsr_op *op) {
+static tsr_status visit(tsr_rewriter *r, const tsr_rewrite_set *sets, int set_count, tsr_op *op) {
   if (op->mark == MARK_ERASED) return NULL;
   op->mark = MARK_NONE;
   if (is_unused(op) && tsr_op_is_droppable(op)) {
@@ -192,7 +192,7 @@ static void reverse(tsr_rewriter *r) {
   }
 }
 
-static tsr_status run(tsr_rewriter *r, const tsr_rule_set *sets, int set_count) {
+static tsr_status run(tsr_rewriter *r, const tsr_rewrite_set *sets, int set_count) {
   TSR_TRY(tsr_op_walk(r->ir->module, clear_mark, NULL));
   TSR_TRY(tsr_op_walk(r->ir->module, collect, r));
   if (set_count) reverse(r);
@@ -200,7 +200,7 @@ static tsr_status run(tsr_rewriter *r, const tsr_rule_set *sets, int set_count) 
   return NULL;
 }
 
-tsr_status tsr_rewrite(tsr_ir *ir, const tsr_pass_options *options, const tsr_rule_set *sets,
+tsr_status tsr_rewrite(tsr_ir *ir, const tsr_pass_options *options, const tsr_rewrite_set *sets,
                        int set_count, int64_t *changes) {
   tsr_rewriter r = {.ir = ir, .options = options, .fold_steps = ALL_FOLD_STEPS};
   tsr_status status = run(&r, sets, set_count);

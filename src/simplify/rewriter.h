@@ -15,25 +15,25 @@ typedef struct tsr_rewriter {
 } tsr_rewriter;
 
 // A rule tries to change one op; it counts what it did in `changes`, or leaves the op as it is.
-typedef tsr_status tsr_rule_fn(tsr_rewriter *r, tsr_op *op);
-typedef struct tsr_rule {
+typedef tsr_status tsr_rewrite_fn(tsr_rewriter *r, tsr_op *op);
+typedef struct tsr_rewrite_rule {
   tsr_op_id id;  // TSR_OP_UNKNOWN: of any op
-  tsr_rule_fn *apply;
-} tsr_rule;
-typedef struct tsr_rule_set {
-  const tsr_rule *rules;
+  tsr_rewrite_fn *apply;
+} tsr_rewrite_rule;
+typedef struct tsr_rewrite_set {
+  const tsr_rewrite_rule *rules;
   int count;
-} tsr_rule_set;
-#define TSR_RULE_SET(rules) \
+} tsr_rewrite_set;
+#define TSR_REWRITE_SET(rules) \
   { (rules), (int)(sizeof(rules) / sizeof *(rules)) }
 
-tsr_rule_set tsr_fold_rules(void), tsr_algebra_rules(void), tsr_transpose_rules(void),
+tsr_rewrite_set tsr_fold_rules(void), tsr_algebra_rules(void), tsr_transpose_rules(void),
     tsr_reshape_rules(void);
 
 // Applies the rules of all sets to all ops, and again to ops whose operands changed, until nothing
 // changes. Ops that become unused are dropped. Without rules it only drops ops.
 TSR_MUST_USE tsr_status tsr_rewrite(tsr_ir *ir, const tsr_pass_options *options,
-                                    const tsr_rule_set *sets, int set_count, int64_t *changes);
+                                    const tsr_rewrite_set *sets, int set_count, int64_t *changes);
 
 // ---- for rules ----
 
