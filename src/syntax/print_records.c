@@ -87,11 +87,10 @@ static void print_field(const tsr_attr *record, const tsr_field_info *field, con
   }
 }
 
-void tsr_print_struct(const tsr_attr *record, tsr_text *out) {
+static void print_fields(const tsr_attr *record, tsr_text *out) {
   const tsr_record_info info = tsr_record_info_of((tsr_record_id)record->id);
   const char *equals = record->id == TSR_RECORD_MESH ? "=" : " = ";
   bool first = true;
-  tsr_text_add_char(out, '<');
   for (int i = 0; i < info.field_count; i++) {
     const tsr_attr *value = tsr_attr_field(record, i);
     if (is_left_out(record, &info.fields[i], value)) continue;
@@ -101,6 +100,11 @@ void tsr_print_struct(const tsr_attr *record, tsr_text *out) {
     tsr_text_add(out, equals);
     print_field(record, &info.fields[i], value, out);
   }
+}
+
+void tsr_print_struct(const tsr_attr *record, tsr_text *out) {
+  tsr_text_add_char(out, '<');
+  print_fields(record, out);
   tsr_text_add_char(out, '>');
 }
 
@@ -118,45 +122,72 @@ void tsr_print_sub_axis_info(const tsr_attr *record, tsr_text *out) {
                 (long long)tsr_attr_field(record, TSR_SUB_AXIS_SIZE)->integer);
 }
 
-// The name of dimension `position`: its letter, or the number of the spatial dimension there.
-static void print_conv_dim(int64_t position, const char *letters, const int64_t *others,
-                           const tsr_attr *spatial, tsr_text *out) {
-  for (int i = 0; i < 2; i++)
-    if (others[i] == position) {
-      tsr_text_add_char(out, letters[i]);
-      return;
-    }
-  const int64_t count = tsr_attr_int_count(spatial);
-  int64_t dim = 0;
-  while (dim < count && tsr_attr_int_at(spatial, dim) != position) dim++;
-  // Dimensions built wrong have no name; the verifier reports them.
-  if (dim == count)
-    tsr_text_add_char(out, '?');
-  else
-    tsr_text_add_int(out, dim);
+// One part of a convolution's dimensions: two with letters, and the spatial ones.
+typedef struct conv_names {
+  const char *letters;
+  int first, second, spatial;  // fields
+} conv_names;
+
+static const conv_names conv_parts[] = {
+    {"bf", TSR_CONV_INPUT_BATCH, TSR_CONV_INPUT_FEATURE, TSR_CONV_INPUT_SPATIAL},
+    {"io", TSR_CONV_KERNEL_INPUT_FEATURE, TSR_CONV_KERNEL_OUTPUT_FEATURE, TSR_CONV_KERNEL_SPATIAL},
+    {"bf", TSR_CONV_OUTPUT_BATCH, TSR_CONV_OUTPUT_FEATURE, TSR_CONV_OUTPUT_SPATIAL},
+};
+
+// How many names dimension `position` has. Gives one of them: -1 and -2 are the letters, others the
+// numbers of spatial dimensions.
+static int find_conv_name(const tsr_attr *record, const conv_names *names, int64_t position,
+                          int64_t *out_name) {
+  const tsr_attr *spatial = tsr_attr_field(record, names->spatial);
+  int found = 0;
+  for (int64_t i = -2; i < tsr_attr_int_count(spatial); i++) {
+    const int64_t dim = i == -1   ? tsr_attr_field(record, names->first)->integer
+                        : i == -2 ? tsr_attr_field(record, names->second)->integer
+                                  : tsr_attr_int_at(spatial, i);
+    if (dim != position) continue;
+    *out_name = i;
+    found++;
+  }
+  return found;
 }
 
-static void print_conv_part(const char *letters, const tsr_attr *first, const tsr_attr *second,
-                            const tsr_attr *spatial, tsr_text *out) {
-  const int64_t others[] = {first->integer, second->integer};
+enum { CONV_RANK = 64 };  // of dimensions that are written with names
+
+// Whether each dimension of a part has one name.
+static bool has_conv_names(const tsr_attr *record, const conv_names *names) {
+  const int64_t rank = tsr_attr_int_count(tsr_attr_field(record, names->spatial)) + 2;
+  int64_t name = 0;
+  for (int64_t i = 0; i < rank && rank <= CONV_RANK; i++)
+    if (find_conv_name(record, names, i, &name) != 1) return false;
+  return rank <= CONV_RANK;
+}
+
+static void print_conv_part(const tsr_attr *record, const conv_names *names, tsr_text *out) {
   tsr_text_add_char(out, '[');
-  for (int64_t i = 0; i < tsr_attr_int_count(spatial) + 2; i++) {
+  for (int64_t i = 0; i < tsr_attr_int_count(tsr_attr_field(record, names->spatial)) + 2; i++) {
+    int64_t name = 0;
+    find_conv_name(record, names, i, &name);
     if (i) tsr_text_add(out, ", ");
-    print_conv_dim(i, letters, others, spatial, out);
+    if (name < 0)
+      tsr_text_add_char(out, names->letters[-1 - name]);
+    else
+      tsr_text_add_int(out, name);
   }
   tsr_text_add_char(out, ']');
 }
 
+// Dimensions built wrong have no such names; the verifier reports them.
 void tsr_print_conv(const tsr_attr *record, tsr_text *out) {
-  const tsr_attr *const *f = record->items;
-  print_conv_part("bf", f[TSR_CONV_INPUT_BATCH], f[TSR_CONV_INPUT_FEATURE],
-                  f[TSR_CONV_INPUT_SPATIAL], out);
-  tsr_text_add_char(out, 'x');
-  print_conv_part("io", f[TSR_CONV_KERNEL_INPUT_FEATURE], f[TSR_CONV_KERNEL_OUTPUT_FEATURE],
-                  f[TSR_CONV_KERNEL_SPATIAL], out);
-  tsr_text_add(out, "->");
-  print_conv_part("bf", f[TSR_CONV_OUTPUT_BATCH], f[TSR_CONV_OUTPUT_FEATURE],
-                  f[TSR_CONV_OUTPUT_SPATIAL], out);
+  for (int i = 0; i < 3; i++)
+    if (!has_conv_names(record, &conv_parts[i])) {
+      tsr_text_add(out, "raw ");
+      print_fields(record, out);
+      return;
+    }
+  for (int i = 0; i < 3; i++) {
+    if (i) tsr_text_add(out, i == 1 ? "x" : "->");
+    print_conv_part(record, &conv_parts[i], out);
+  }
 }
 
 // ---- locations ----

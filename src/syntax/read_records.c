@@ -240,18 +240,18 @@ static tsr_status fill_absent(tsr_reader *reader, const tsr_field_info *field, b
   else if (may_miss && field->form == TSR_FORM_FLOAT)
     *out_attr = tsr_attr_float(reader->ir, f64, 0);
   else
-    return tsr_reader_fail(reader, reader->last_end - 1, SYNTAX, "\"%s\" is missing", field->name);
+    return tsr_reader_fail(reader, reader->token.start, SYNTAX, "\"%s\" is missing", field->name);
   TSR_NEED(*out_attr);
   return NULL;
 }
 
 enum { MOST_FIELDS = 16 };
 
-// The fields after "<", and ">".
-static tsr_status read_fields(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr) {
+// The fields before ">".
+static tsr_status read_fields(tsr_reader *reader, tsr_record_id id, tsr_struct_order order,
+                              const tsr_attr **out_attr) {
   const tsr_record_info info = tsr_record_info_of(id);
   const tsr_attr *fields[MOST_FIELDS] = {NULL};
-  const tsr_struct_order order = forms[id].order;
   bool more = !tsr_at_sign(reader, ">");
   for (int field = 0, least = 0; more; least = field + 1) {
     TSR_TRY(find_field(reader, id, fields, least, &field));
@@ -262,7 +262,7 @@ static tsr_status read_fields(tsr_reader *reader, tsr_record_id id, const tsr_at
     // MLIR takes a comma at the end of those whose fields may be absent.
     if (order == TSR_ORDER_LOOSE && tsr_at_sign(reader, ">")) break;
   }
-  TSR_TRY(tsr_expect_sign(reader, ">"));
+  if (!tsr_at_sign(reader, ">")) return tsr_expect_sign(reader, ">");
   const bool may_miss = order == TSR_ORDER_LOOSE || id == TSR_RECORD_ACCURACY;
   for (int i = 0; i < info.field_count; i++)
     TSR_TRY(fill_absent(reader, &info.fields[i], may_miss, &fields[i]));
@@ -273,7 +273,8 @@ static tsr_status read_fields(tsr_reader *reader, tsr_record_id id, const tsr_at
 
 tsr_status tsr_read_struct(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr) {
   TSR_TRY(tsr_expect_sign(reader, "<"));
-  return read_fields(reader, id, out_attr);
+  TSR_TRY(read_fields(reader, id, forms[id].order, out_attr));
+  return tsr_expect_sign(reader, ">");
 }
 
 // ---- the other forms of stablehlo ----
@@ -375,8 +376,9 @@ static tsr_status read_conv_part(tsr_reader *reader, const char *letters,
   return NULL;
 }
 
-// [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+// [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], or all fields after "raw".
 tsr_status tsr_read_conv(tsr_reader *reader, tsr_record_id id, const tsr_attr **out_attr) {
+  if (tsr_take_word(reader, "raw")) return read_fields(reader, id, TSR_ORDER_LOOSE, out_attr);
   const tsr_attr *f[MOST_FIELDS] = {NULL};
   TSR_TRY(read_conv_part(reader, "bf", &f[TSR_CONV_INPUT_BATCH], &f[TSR_CONV_INPUT_FEATURE],
                          &f[TSR_CONV_INPUT_SPATIAL]));

@@ -26,6 +26,17 @@ static void stablehlo_attributes_are_printed_as_mlir_prints_them(void **state) {
        NULL},
       {"#stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[f, 1, b, 0]>", NULL},
       {"#stablehlo.conv<[b,f]x[i,o]->[b,f]>", "#stablehlo.conv<[b, f]x[i, o]->[b, f]>"},
+      {"#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 2, "
+       "input_spatial_dimensions = [1], kernel_output_feature_dimension = 1, "
+       "kernel_spatial_dimensions = [2], output_batch_dimension = 0, output_feature_dimension = 1, "
+       "output_spatial_dimensions = [2]>",
+       "#stablehlo.conv<[b, 0, f]x[i, o, 0]->[b, f, 0]>"},
+      {"#stablehlo.conv<raw input_batch_dimension = -1, input_feature_dimension = 3, "
+       "input_spatial_dimensions = [0, 0], kernel_output_feature_dimension = 1>",
+       "#stablehlo.conv<raw input_batch_dimension = -1, input_feature_dimension = 3, "
+       "input_spatial_dimensions = [0, 0], kernel_input_feature_dimension = 0, "
+       "kernel_output_feature_dimension = 1, kernel_spatial_dimensions = [], "
+       "output_batch_dimension = 0, output_feature_dimension = 0, output_spatial_dimensions = []>"},
       {"#stablehlo.channel_handle<type = 2, handle=1>",
        "#stablehlo.channel_handle<handle = 1, type = 2>"},
       {"#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 0, "
