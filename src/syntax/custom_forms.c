@@ -78,10 +78,11 @@ static tsr_status read_func_results(tsr_op_reader *reader) {
 // The dictionaries of arguments or results as one attribute; NULL if none has an entry.
 static tsr_status make_attr_list(tsr_op_reader *reader, int64_t first, int64_t count,
                                  const tsr_attr **out_list) {
+  *out_list = NULL;
+  if (!count) return NULL;
   const tsr_argument_draft *arguments = reader->arguments.items + first;
   bool any = false;
   for (int64_t i = 0; i < count; i++) any |= arguments[i].attrs && arguments[i].attrs->count;
-  *out_list = NULL;
   if (!any) return NULL;
   tsr_ir *ir = reader->in->ir;
   const tsr_attr **dicts = tsr_ir_alloc(ir, (size_t)count * sizeof(tsr_attr *));

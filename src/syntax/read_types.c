@@ -57,7 +57,8 @@ tsr_status tsr_skip_brackets(tsr_reader *reader) {
     }
     tsr_next(reader);
   } while (depth);
-  return NULL;
+  const char *zero = memchr(start, '\0', (size_t)(reader->last_end - start));
+  return zero ? tsr_reader_fail(reader, zero, SYNTAX, "the text has a zero byte") : NULL;
 }
 
 bool tsr_reader_angle_follows(const tsr_reader *reader) {
