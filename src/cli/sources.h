@@ -166,4 +166,9 @@ tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_c
 // exit code of all. It is printed once, by rank 0 if that failed too.
 tsr_status cli_end_together(cli_args *args, tsr_comm *comm, tsr_status status);
 
+// ---- the plan that plan and convert write ----
+
+// Writes a table, or with --json data, to standard output or to the file of --output.
+tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan);
+
 #endif

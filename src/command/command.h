@@ -46,11 +46,6 @@ void cli_print_certificate(cli_args *args, const tsr_transform_options *options,
 tsr_status cli_report_transform(cli_args *args, const tsr_transform_options *options,
                                 const tsr_transform *transform, double seconds);
 
-// ---- plan, convert ----
-
-// Writes a table, or with --json data, to standard output or to the file of --output.
-tsr_status cli_plan_output(const cli_args *args, const tsr_plan *plan);
-
 // ---- redistribute --run ----
 
 // Collective. Runs both plans, checks every element, and compares the bytes that copies move with

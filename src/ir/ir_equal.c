@@ -5,24 +5,24 @@
 #include "ir/ir.h"
 #include "ir/type_content.h"
 
-typedef struct comparison {
+typedef struct program_comparison {
   tsr_value_map *map;  // values of a to values of b
   tsr_text *out;       // NULL = nobody reads it
   bool failed;         // memory ran out
-} comparison;
+} program_comparison;
 
-static bool differ(const comparison *compare, const tsr_op *op, const char *what) {
+static bool differ(const program_comparison *compare, const tsr_op *op, const char *what) {
   if (compare->out) tsr_text_addf(compare->out, "%s: %s", op->name, what);
   return false;
 }
 
-static bool add_values(comparison *compare, const tsr_value *a, tsr_value *b) {
+static bool add_values(program_comparison *compare, const tsr_value *a, tsr_value *b) {
   if (tsr_value_map_add(compare->map, a, b)) return true;
   compare->failed = true;
   return false;
 }
 
-static bool same_attrs(const comparison *compare, const tsr_op *a, const tsr_op *b) {
+static bool same_attrs(const program_comparison *compare, const tsr_op *a, const tsr_op *b) {
   if (a->attr_count != b->attr_count) return differ(compare, a, "the attributes differ in number");
   for (int i = 0; i < a->attr_count; i++)
     if (strcmp(a->attrs[i].name, b->attrs[i].name) != 0 ||
@@ -34,7 +34,7 @@ static bool same_attrs(const comparison *compare, const tsr_op *a, const tsr_op 
   return true;
 }
 
-static bool same_values(comparison *compare, const tsr_op *a, const tsr_op *b) {
+static bool same_values(program_comparison *compare, const tsr_op *a, const tsr_op *b) {
   if (a->operand_count != b->operand_count || a->result_count != b->result_count ||
       a->region_count != b->region_count)
     return differ(compare, a, "operands, results or regions differ in number");
@@ -49,9 +49,9 @@ static bool same_values(comparison *compare, const tsr_op *a, const tsr_op *b) {
   return true;
 }
 
-static bool same_op(comparison *compare, const tsr_op *a, const tsr_op *b);
+static bool same_op(program_comparison *compare, const tsr_op *a, const tsr_op *b);
 
-static bool same_block(comparison *compare, const tsr_op *parent, const tsr_ir_block *a,
+static bool same_block(program_comparison *compare, const tsr_op *parent, const tsr_ir_block *a,
                        const tsr_ir_block *b) {
   if (a->arg_count != b->arg_count)
     return differ(compare, parent, "the arguments of a block differ in number");
@@ -66,7 +66,7 @@ static bool same_block(comparison *compare, const tsr_op *parent, const tsr_ir_b
   return left || right ? differ(compare, parent, "the ops of a block differ in number") : true;
 }
 
-static bool same_op(comparison *compare, const tsr_op *a, const tsr_op *b) {
+static bool same_op(program_comparison *compare, const tsr_op *a, const tsr_op *b) {
   if (strcmp(a->name, b->name) != 0) {
     if (compare->out) tsr_text_addf(compare->out, "%s stands where %s does", a->name, b->name);
     return false;
@@ -82,7 +82,7 @@ static bool same_op(comparison *compare, const tsr_op *a, const tsr_op *b) {
 }
 
 bool tsr_ir_equal(const tsr_ir *a, const tsr_ir *b, struct tsr_text *out_difference) {
-  comparison compare = {.map = tsr_value_map_create(), .out = out_difference};
+  program_comparison compare = {.map = tsr_value_map_create(), .out = out_difference};
   const bool equal = compare.map && same_op(&compare, a->module, b->module);
   if ((!compare.map || compare.failed) && out_difference) out_difference->failed = true;
   tsr_value_map_destroy(compare.map);

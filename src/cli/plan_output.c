@@ -1,11 +1,11 @@
 // Writes a plan, and warns if it does not fit the topology.
-#include "command/command.h"
-
 #include <unistd.h>
 
 #include "base/text_internal.h"
+#include "cli/sources.h"
 #include "json/json.h"
 #include "plan/plan_internal.h"
+#include "report/report.h"
 #include "tessera/compat/eformer_plan.h"
 #include "topology/topology_internal.h"
 
