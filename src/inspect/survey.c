@@ -5,7 +5,7 @@
 #include "base/sized.h"
 #include "inspect/elements.h"
 #include "inspect/inspect_internal.h"
-#include "inspect/verify.h"
+#include "inspect/verify_tensors.h"
 #include "job/job_limits.h"
 #include "store/checkpoint.h"
 #include "tessera/checkpoint/open.h"

@@ -4,7 +4,7 @@
 
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
-#include "inspect/verify.h"
+#include "inspect/verify_tensors.h"
 #include "inspect/verify_internal.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/tree.h"

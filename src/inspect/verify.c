@@ -1,6 +1,6 @@
 // Two checkpoints are compared by views, so format and layout do not matter here. Names, dtypes,
 // shapes and trusted hashes are compared first; they decide which tensors must be read.
-#include "inspect/verify.h"
+#include "inspect/verify_tensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/progress_internal.h"
 #include "element/convert_internal.h"
-#include "inspect/verify.h"
+#include "inspect/verify_tensors.h"
 #include "tessera/checkpoint/verify.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/engine/pool.h"

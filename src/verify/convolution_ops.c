@@ -110,10 +110,10 @@ static tsr_status check_groups(const convolution *c) {
 
 // ---- windows
 
-static tsr_window window_of(const convolution *c, const tsr_attr *padding, int64_t *sizes) {
+static tsr_op_window window_of(const convolution *c, const tsr_attr *padding, int64_t *sizes) {
   const int rank = c->lhs->rank - 2;
   for (int i = 0; i < rank; i++) sizes[i] = c->rhs->dims[tsr_attr_int_at(c->kernel_spatial, i)];
-  return (tsr_window){
+  return (tsr_op_window){
       .rank = rank,
       .sizes = sizes,
       .positive = "C25",
@@ -147,7 +147,7 @@ tsr_status tsr_check_convolution(const tsr_op *op, const tsr_attr *padding) {
   TSR_ASK(!config || config->count <= 2, op, "C24",
           "precision_config has %lld entries, expected at most 2", (long long)config->count);
   int64_t sizes[TSR_RANK_LIMIT];
-  const tsr_window window = window_of(&c, padding, sizes);
+  const tsr_op_window window = window_of(&c, padding, sizes);
   TSR_TRY(tsr_check_window(op, &window));
   const tsr_attr *reversal = tsr_op_attr(op, "window_reversal");
   TSR_ASK(!reversal || !reversal->count || reversal->count == window.rank, op, "C9",
@@ -159,7 +159,7 @@ tsr_status tsr_infer_convolved(tsr_ir *ir, const tsr_op *op, const tsr_attr *pad
                                tsr_result_types *out) {
   const convolution c = convolution_of(op);
   int64_t sizes[TSR_RANK_LIMIT], dims[TSR_RANK_LIMIT];
-  const tsr_window window = window_of(&c, padding, sizes);
+  const tsr_op_window window = window_of(&c, padding, sizes);
   for (int i = 0; i < window.rank; i++)
     dims[tsr_attr_int_at(c.output_spatial, i)] =
         tsr_window_places(&window, i, c.lhs->dims[tsr_attr_int_at(c.input_spatial, i)]);

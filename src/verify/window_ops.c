@@ -4,11 +4,11 @@
 
 // ---- windows
 
-static int64_t number_at(const tsr_window_list *list, int dim) {
+static int64_t number_at(const tsr_window_numbers *list, int dim) {
   return tsr_attr_int_count(list->ints) ? tsr_attr_int_at(list->ints, dim) : 1;
 }
 
-static tsr_status check_list(const tsr_op *op, const tsr_window_list *list, int rank) {
+static tsr_status check_list(const tsr_op *op, const tsr_window_numbers *list, int rank) {
   const int64_t count = tsr_attr_int_count(list->ints);
   TSR_ASK(!count || count == rank, op, list->count, "%s is %s, expected length %d", list->name,
           SHOW_INTS(list->ints), rank);
@@ -17,7 +17,7 @@ static tsr_status check_list(const tsr_op *op, const tsr_window_list *list, int 
   return NULL;
 }
 
-static tsr_status check_padding(const tsr_op *op, const tsr_window *window) {
+static tsr_status check_padding(const tsr_op *op, const tsr_op_window *window) {
   const tsr_attr *padding = window->padding;
   if (!padding) return NULL;
   const tsr_type *type = padding->type;
@@ -28,7 +28,7 @@ static tsr_status check_padding(const tsr_op *op, const tsr_window *window) {
   return NULL;
 }
 
-tsr_status tsr_check_window(const tsr_op *op, const tsr_window *window) {
+tsr_status tsr_check_window(const tsr_op *op, const tsr_op_window *window) {
   TSR_TRY(check_padding(op, window));
   for (int i = 0; i < window->rank; i++)
     TSR_ASK(tsr_is_dynamic(window->sizes[i]) || window->sizes[i] > 0, op, window->positive,
@@ -46,7 +46,7 @@ static bool dilate(int64_t size, int64_t dilation, int64_t *out_extent) {
          !__builtin_add_overflow(*out_extent, 1, out_extent);
 }
 
-int64_t tsr_window_places(const tsr_window *window, int dim, int64_t size) {
+int64_t tsr_window_places(const tsr_op_window *window, int dim, int64_t size) {
   if (tsr_is_dynamic(size) || tsr_is_dynamic(window->sizes[dim])) return TSR_DYNAMIC;
   int64_t base = 0, extent = 0;
   if (!dilate(size, number_at(&window->base_dilations, dim), &base)) return 0;
@@ -78,8 +78,8 @@ static tsr_status check_window_rank(const tsr_op *op, const tsr_type *type) {
 
 // ---- reduce_window
 
-static tsr_window reduction_window(const tsr_op *op, int64_t *sizes) {
-  return (tsr_window){
+static tsr_op_window reduction_window(const tsr_op *op, int64_t *sizes) {
+  return (tsr_op_window){
       .rank = (int)sizes_of(tsr_op_attr(op, "window_dimensions"), sizes),
       .sizes = sizes,
       .positive = "C5",
@@ -95,14 +95,14 @@ tsr_status tsr_verify_reduce_window(tsr_ir *ir, const tsr_op *op) {
   TSR_TRY(tsr_check_inputs_and_inits(op, "C1", "C2", "C3"));
   TSR_TRY(check_window_rank(op, tsr_operand_type(op, 0)));
   int64_t sizes[TSR_RANK_LIMIT];
-  const tsr_window window = reduction_window(op, sizes);
+  const tsr_op_window window = reduction_window(op, sizes);
   TSR_TRY(tsr_check_window(op, &window));
   return tsr_check_reducer(ir, op, "C13", sizes, window.rank);
 }
 
 tsr_status tsr_infer_reduce_window(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
   int64_t sizes[TSR_RANK_LIMIT], dims[TSR_RANK_LIMIT], bounds[TSR_RANK_LIMIT];
-  const tsr_window window = reduction_window(op, sizes);
+  const tsr_op_window window = reduction_window(op, sizes);
   for (int i = 0; i < op->operand_count / 2; i++) {
     const tsr_type *input = tsr_operand_type(op, i);
     for (int d = 0; d < input->rank; d++) {
@@ -117,8 +117,8 @@ tsr_status tsr_infer_reduce_window(tsr_ir *ir, const tsr_op *op, tsr_result_type
 
 // ---- select_and_scatter
 
-static tsr_window source_window(const tsr_op *op, int64_t *sizes) {
-  return (tsr_window){
+static tsr_op_window source_window(const tsr_op *op, int64_t *sizes) {
+  return (tsr_op_window){
       .rank = (int)sizes_of(tsr_op_attr(op, "window_dimensions"), sizes),
       .sizes = sizes,
       .positive = "C5",
@@ -154,7 +154,7 @@ static tsr_status check_select(const tsr_op *op) {
   return NULL;
 }
 
-static tsr_status check_source(const tsr_op *op, const tsr_window *window) {
+static tsr_status check_source(const tsr_op *op, const tsr_op_window *window) {
   const tsr_type *operand = tsr_operand_type(op, 0), *source = tsr_operand_type(op, 1);
   int64_t wanted[TSR_RANK_LIMIT];
   bool fits = source->rank == operand->rank;
@@ -179,7 +179,7 @@ tsr_status tsr_verify_select_and_scatter(tsr_ir *ir, const tsr_op *op) {
   TSR_TRY(tsr_check_combiner(op, 1, "C10", &source, &init, 1));
   TSR_TRY(check_window_rank(op, operand));
   int64_t sizes[TSR_RANK_LIMIT];
-  const tsr_window window = source_window(op, sizes);
+  const tsr_op_window window = source_window(op, sizes);
   TSR_TRY(tsr_check_window(op, &window));
   return check_source(op, &window);
 }

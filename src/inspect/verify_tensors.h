@@ -1,6 +1,6 @@
 // A comparison of two checkpoints, shared by verify.c and verify_blocks.c.
-#ifndef TESSERA_INSPECT_VERIFY_H
-#define TESSERA_INSPECT_VERIFY_H
+#ifndef TESSERA_INSPECT_VERIFY_TENSORS_H
+#define TESSERA_INSPECT_VERIFY_TENSORS_H
 
 #include "inspect/elements.h"
 #include "job/job_limits.h"
