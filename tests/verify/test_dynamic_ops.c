@@ -94,11 +94,11 @@ static const body_case broadcasts_cases[] = {
      "= array<i64: -1>} : (tensor<3x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>",
      "stablehlo.dynamic_broadcast_in_dim: (C10) known_nonexpanding_dimensions is [-1], expected 0 "
      "or more and less than 2"},
-    {"", "%a: tensor<3x?xf32>, %s: tensor<2xi32>",
-     "%k = stablehlo.constant dense<[4, 5]> : tensor<2xi32>\n"
-     "%r = stablehlo.dynamic_broadcast_in_dim %a, %k, dims = [0, 1] : (tensor<3x?xf32>, "
+    {"", "%a: tensor<3x2xf32>",
+     "%k = stablehlo.constant dense<[4, 2]> : tensor<2xi32>\n"
+     "%r = stablehlo.dynamic_broadcast_in_dim %a, %k, dims = [0, 1] : (tensor<3x2xf32>, "
      "tensor<2xi32>) -> tensor<?x?xf32>",
-     "stablehlo.dynamic_broadcast_in_dim: (C5) dimension 0 of tensor<3x?xf32> is spread over the "
+     "stablehlo.dynamic_broadcast_in_dim: (C5) dimension 0 of tensor<3x2xf32> is spread over the "
      "size 4, expected the same size or 1"},
     {"", "%a: tensor<3x?xf32>, %s: tensor<2xi32>",
      "%r = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [0, 1] : (tensor<3x?xf32>, "
