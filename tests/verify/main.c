@@ -13,6 +13,7 @@ int suite_program_verify(void);
 int suite_reduce_ops(void);
 int suite_sdy_ops(void);
 int suite_shape_ops(void);
+int suite_verify_memory(void);
 int suite_window_ops(void);
 
 int main(void) {
@@ -32,6 +33,7 @@ int main(void) {
   failed += suite_reduce_ops();
   failed += suite_sdy_ops();
   failed += suite_shape_ops();
+  failed += suite_verify_memory();
   failed += suite_window_ops();
   return failed;
 }
