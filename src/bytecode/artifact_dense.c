@@ -61,7 +61,7 @@ static tsr_status check_dense(const tsr_wire_cursor *cursor, const tsr_type *typ
   if (!size || count < 0)
     return tsr_wire_fail(cursor, BROKEN_PROGRAM,
                          "elements of a type that is not a tensor of known size");
-  const bool splat = length == size && count;
+  const bool splat = length == size;  // MLIR stores one element for a splat of no elements too
   const bool full = length / size == (size_t)count && !(length % size);
   const bool packed = is_bool(type->element) && length == ((size_t)count + 7) / 8;
   if (splat || full || packed) return NULL;

@@ -166,7 +166,7 @@ static tsr_status store_blob(tsr_emitter *emitter, tsr_code_dialect dialect, siz
 // Bools are packed, the first in the lowest bit; a splat is one byte of equal bits.
 static tsr_status pack_bools(tsr_emitter *emitter, const char *bytes, int64_t count, bool splat,
                              const char **out_bytes, size_t *out_length) {
-  const size_t length = splat ? 1 : ((size_t)count + 7) / 8;
+  const size_t length = splat && count ? 1 : ((size_t)count + 7) / 8;
   char *packed = tsr_arena_zeros(&emitter->arena, length + 1, 1);
   TSR_NEED(packed);
   if (splat && count > 1)
@@ -189,7 +189,7 @@ static tsr_status store_dense(tsr_emitter *emitter, const tsr_attr *attr, tsr_co
   const char *bytes = attr->bytes;
   size_t length = attr->length, start = 0;
   const int64_t count = tsr_type_element_count(attr->type);
-  if (count > 0 && is_bool_tensor(attr->type))
+  if (is_bool_tensor(attr->type))
     TSR_TRY(pack_bools(emitter, attr->bytes, count, attr->splat, &bytes, &length));
   TSR_TRY(begin(emitter, dialect, TSR_CODE_DENSE, 0, "a constant", &start));
   TSR_TRY(put_type(emitter, attr->type, dialect));

@@ -273,6 +273,20 @@ static void constants_keep_their_elements(void **state) {
   }
 }
 
+// MLIR keeps the element of a splat that has no elements.
+static void a_splat_of_no_elements_keeps_its_element(void **state) {
+  static const char source[] =
+      "func.func @main() -> tensor<0x2xi64> {\n"
+      "  %0 = stablehlo.constant dense<7> : tensor<0x2xi64>\n"
+      "  return %0 : tensor<0x2xi64>\n"
+      "}\n";
+  (void)state;
+  tsr_ir *ir = tsr_ir_create();
+  assert_ok(tsr_syntax_read(ir, "source", source, strlen(source)));
+  assert_round_trip(ir, NULL, "source");
+  tsr_ir_destroy(ir);
+}
+
 // What has no code of its own is stored as text, and blobs of resources in their section.
 static void texts_and_resources_are_kept(void **state) {
   static const char source[] =
@@ -351,5 +365,5 @@ static void every_allocation_may_fail(void **state) {
 SUITE(bytecode_write, TEST(what_is_written_is_read_as_the_same_program),
       TEST(writing_again_gives_the_same_bytes), TEST(ops_are_stored_in_the_form_of_the_version),
       TEST(unknown_versions_are_refused), TEST(constants_keep_their_elements),
-      TEST(texts_and_resources_are_kept), TEST(a_chain_of_many_ops_is_written),
-      TEST(every_allocation_may_fail))
+      TEST(a_splat_of_no_elements_keeps_its_element), TEST(texts_and_resources_are_kept),
+      TEST(a_chain_of_many_ops_is_written), TEST(every_allocation_may_fail))
