@@ -28,12 +28,24 @@ typedef struct tsr_stored_table {
   int64_t count, capacity;
 } tsr_stored_table;
 
+// Indices by address and a small number: open addressing, at most half full.
+typedef struct tsr_remembered {
+  const void *key;  // NULL = free
+  int64_t index;
+  int variant;
+} tsr_remembered;
+
+typedef struct tsr_index_memory {
+  tsr_remembered *slots;
+  uint64_t mask, count;
+} tsr_index_memory;
+
 typedef struct tsr_emitter {
   const tsr_ir *ir;
   int version;  // TSR_VHLO_VERSION
   tsr_arena arena;
   tsr_stored_table strings, attrs, types, properties, op_names, resources;
-  tsr_intern_table memo;  // indices by address
+  tsr_index_memory memo;
   tsr_text scratch;
   bool mixed;  // has Shardy ops with values, so that casts may be needed
   int depth;   // of attributes, types and regions

@@ -10,8 +10,8 @@
 // The bits of an op's mask.
 enum { HAS_ATTRS = 1, HAS_RESULTS = 2, HAS_OPERANDS = 4, HAS_REGIONS = 16, HAS_PROPERTIES = 64 };
 enum { SECTION_IR = 4 };
-// What is remembered by the address of a value: its number, and that of its cast.
-enum { VALUE_ITSELF = 8, VALUE_CAST = 9 };
+// What is remembered by the address of a value (its number, and that of its cast) and of a name.
+enum { VALUE_ITSELF = 8, VALUE_CAST, OP_NAME };
 
 static bool is_sdy(const tsr_op *op) { return !strncmp(op->name, "sdy.", 4); }
 
@@ -51,13 +51,17 @@ static tsr_status number_block(tsr_emitter *emitter, const tsr_ir_block *block, 
 
 // ---- ops ----
 
+// Names are remembered by their address: that of a row of a table.
 static tsr_status put_name(tsr_emitter *emitter, tsr_code_dialect dialect, const char *name,
                            tsr_text *out) {
-  int64_t string = 0, index = 0;
-  TSR_TRY(tsr_emit_string(emitter, name, strlen(name), &string));
-  const size_t start = emitter->scratch.length;
-  tsr_put_flagged(&emitter->scratch, (uint64_t)string, true);
-  TSR_TRY(tsr_emit_store(emitter, &emitter->op_names, dialect, start, &index));
+  int64_t string = 0, index = tsr_emit_recall(emitter, name, OP_NAME);
+  if (index < 0) {
+    TSR_TRY(tsr_emit_string(emitter, name, strlen(name), &string));
+    const size_t start = emitter->scratch.length;
+    tsr_put_flagged(&emitter->scratch, (uint64_t)string, true);
+    TSR_TRY(tsr_emit_store(emitter, &emitter->op_names, dialect, start, &index));
+    TSR_TRY(tsr_emit_remember(emitter, name, OP_NAME, index));
+  }
   tsr_put_varint(out, (uint64_t)index);
   return NULL;
 }

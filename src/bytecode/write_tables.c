@@ -110,35 +110,39 @@ tsr_status tsr_emit_string(tsr_emitter *emitter, const char *bytes, size_t lengt
 
 // ---- indices by address ----
 
-typedef struct remembered_index {
-  const void *key;
-  int variant;
-  int64_t index;
-} remembered_index;
-
-static bool same_key(const void *item, const void *wanted) {
-  const remembered_index *a = item, *b = wanted;
-  return a->key == b->key && a->variant == b->variant;
+// The slot of a key, or the free one where it belongs.
+static tsr_remembered *find_slot(const tsr_index_memory *memo, const void *key, int variant) {
+  const uint64_t hash = ((uint64_t)(uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u + (uint64_t)variant;
+  for (uint64_t i = hash ^ hash >> 32;; i++) {
+    tsr_remembered *slot = &memo->slots[i & memo->mask];
+    if (!slot->key || (slot->key == key && slot->variant == variant)) return slot;
+  }
 }
 
-static uint64_t hash_key(const void *key, int variant) {
-  const uint64_t hash = ((uint64_t)(uintptr_t)key >> 3) * 0x9e3779b97f4a7c15u + (uint64_t)variant;
-  return hash ^ hash >> 32;
+static bool grow_memory(tsr_index_memory *memo) {
+  tsr_index_memory larger = {.mask = memo->slots ? 2 * memo->mask + 1 : 255, .count = memo->count};
+  larger.slots = calloc(larger.mask + 1, sizeof *larger.slots);
+  if (!larger.slots) return false;
+  for (uint64_t i = 0; memo->slots && i <= memo->mask; i++)
+    if (memo->slots[i].key)
+      *find_slot(&larger, memo->slots[i].key, memo->slots[i].variant) = memo->slots[i];
+  free(memo->slots);
+  *memo = larger;
+  return true;
 }
 
 int64_t tsr_emit_recall(const tsr_emitter *emitter, const void *key, int variant) {
-  const remembered_index wanted = {key, variant, 0};
-  const remembered_index *found =
-      tsr_intern_find(&emitter->memo, hash_key(key, variant), same_key, &wanted);
-  return found ? found->index : -1;
+  if (!emitter->memo.slots) return -1;
+  const tsr_remembered *slot = find_slot(&emitter->memo, key, variant);
+  return slot->key ? slot->index : -1;
 }
 
 tsr_status tsr_emit_remember(tsr_emitter *emitter, const void *key, int variant, int64_t index) {
-  remembered_index *item = tsr_arena_alloc(&emitter->arena, sizeof *item);
-  TSR_NEED(item);
-  *item = (remembered_index){key, variant, index};
-  if (!tsr_intern_add(&emitter->memo, hash_key(key, variant), item))
+  tsr_index_memory *memo = &emitter->memo;
+  if ((!memo->slots || 2 * memo->count >= memo->mask) && !grow_memory(memo))
     return tsr_fail(NO_MEMORY, "memory of a program");
+  *find_slot(memo, key, variant) = (tsr_remembered){key, index, variant};
+  memo->count++;
   return NULL;
 }
 
@@ -149,7 +153,7 @@ void tsr_emit_deinit(tsr_emitter *emitter) {
     free(tables[i]->items);
     tsr_intern_deinit(&tables[i]->by_content);
   }
-  tsr_intern_deinit(&emitter->memo);
+  free(emitter->memo.slots);
   tsr_text_deinit(&emitter->scratch);
   tsr_arena_deinit(&emitter->arena);
 }
