@@ -14,7 +14,7 @@
 #include "verify/symbol_checks.h"
 #include "verify/verify.h"
 
-enum { NESTING_MOST = 256 };
+enum { NESTING_MOST = 256, GROWTH_MOST = 64 };  // copies together, in sizes of the program
 
 // A function with one signature: the operands of its calls, and the constants among them that
 // became part of it.
@@ -33,12 +33,14 @@ typedef struct func_record {
   func_variant *variants;
   int variant_count;
   bool dynamic;  // it has values of unknown size, or arguments that are global constants
+  enum { PURITY_UNKNOWN, PURE, IMPURE } purity;
 } func_record;
 
 typedef struct refinement {
   tsr_ir *ir;
   func_record *records;  // record i belongs to mark i + 1
   int count, depth;
+  int64_t op_count, copied_count;  // of the program, and of all copies of functions
 } refinement;
 
 // ---- types of results
@@ -234,7 +236,20 @@ static tsr_status free_name(refinement *r, func_record *record, const tsr_attr *
   return NULL;
 }
 
-static tsr_status clone_func(refinement *r, const tsr_op *func, tsr_op **out_func) {
+static tsr_status count_op(tsr_op *op, void *context) {
+  (void)op;
+  ++*(int64_t *)context;
+  return NULL;
+}
+
+// Functions that call others twice with different sizes could be copied without end.
+static tsr_status clone_func(refinement *r, tsr_op *func, tsr_op **out_func) {
+  TSR_TRY(tsr_op_walk(func, count_op, &r->copied_count));
+  if (r->copied_count / GROWTH_MOST > r->op_count)
+    return tsr_fail(TOO_LARGE,
+                    "functions are called with so many different sizes that the program "
+                    "would grow more than %d times",
+                    GROWTH_MOST);
   tsr_value_map *map = tsr_value_map_create();
   *out_func = map ? tsr_op_clone(r->ir, func, map) : NULL;
   tsr_value_map_destroy(map);
@@ -380,6 +395,7 @@ static bool has_size_arguments(const tsr_op *func) {
 static tsr_status list_functions(refinement *r) {
   const tsr_ir_block *block = r->ir->module->regions[0].first;
   int count = 0;
+  TSR_TRY(tsr_op_walk(r->ir->module, count_op, &r->op_count));
   for (const tsr_op *op = block ? block->first : NULL; op; op = op->next) count++;
   r->records = tsr_arena_zeros(&r->ir->arena, (size_t)count + 1, sizeof *r->records);
   TSR_NEED(r->records);
@@ -395,29 +411,39 @@ static tsr_status list_functions(refinement *r) {
   return NULL;
 }
 
-static bool is_dead(refinement *r, const tsr_op *op);
+static bool is_pure_function(refinement *r, const tsr_op *func, int depth);
 
-// Whether running a function does nothing but compute its results.
-static bool is_pure_function(refinement *r, const tsr_op *func, int depth) {
+static bool is_pure_call(refinement *r, const tsr_op *op, int depth) {
+  const tsr_attr *name = op->info->id == TSR_OP_CALL ? tsr_op_attr(op, "callee") : NULL;
+  const tsr_op *callee = name ? tsr_ir_find_symbol(r->ir, name->bytes) : NULL;
+  return callee && is_pure_function(r, callee, depth);
+}
+
+static bool has_pure_body(refinement *r, const tsr_op *func, int depth) {
   const tsr_ir_block *body = tsr_func_body(func);
-  if (!body || depth > NESTING_MOST) return false;
-  for (const tsr_op *op = body->first; op; op = op->next) {
-    if (op->info->traits & (TSR_TRAIT_PURE | TSR_TRAIT_TERMINATES)) continue;
-    if (op->info->id != TSR_OP_CALL) return false;
-    const tsr_op *callee = tsr_ir_find_symbol(r->ir, tsr_op_attr(op, "callee")->bytes);
-    if (!callee || !is_pure_function(r, callee, depth + 1)) return false;
+  for (const tsr_op *op = body ? body->first : NULL; op; op = op->next)
+    if (!(op->info->traits & (TSR_TRAIT_PURE | TSR_TRAIT_TERMINATES)) &&
+        !is_pure_call(r, op, depth))
+      return false;
+  return body;
+}
+
+// Whether running a function does nothing but compute its results. All variants are alike.
+static bool is_pure_function(refinement *r, const tsr_op *func, int depth) {
+  if (!func->mark || depth > NESTING_MOST) return false;
+  func_record *record = &r->records[func->mark - 1];
+  if (record->purity == PURITY_UNKNOWN) {
+    record->purity = IMPURE;  // for a function that calls itself
+    if (has_pure_body(r, func, depth + 1)) record->purity = PURE;
   }
-  return true;
+  return record->purity == PURE;
 }
 
 static bool is_dead(refinement *r, const tsr_op *op) {
   for (int i = 0; i < op->result_count; i++)
     if (op->results[i].uses) return false;
   if (op->info->traits & TSR_TRAIT_TERMINATES) return false;
-  if (op->info->traits & TSR_TRAIT_PURE) return true;
-  if (op->info->id != TSR_OP_CALL) return false;
-  const tsr_op *callee = tsr_ir_find_symbol(r->ir, tsr_op_attr(op, "callee")->bytes);
-  return callee && is_pure_function(r, callee, 0);
+  return op->info->traits & TSR_TRAIT_PURE || is_pure_call(r, op, 0);
 }
 
 // From the end, so that what only dead ops used is dead too.
@@ -435,40 +461,49 @@ static void erase_dead(refinement *r, tsr_ir_block *block, int depth) {
   }
 }
 
-static void mark_symbols(refinement *r, const tsr_attr *attr);
+// Functions that are named by something that stays.
+typedef struct reached_list {
+  refinement *r;
+  tsr_op **funcs;
+  int count;
+} reached_list;
 
-static void mark_function(refinement *r, const char *name) {
-  tsr_op *func = tsr_ir_find_symbol(r->ir, name);
-  if (func && func->info->id == TSR_OP_FUNC) func->mark |= UINT32_C(1) << 31;
-}
+static const uint32_t REACHED = UINT32_C(1) << 31;  // in the mark of a function
 
-static void mark_symbols(refinement *r, const tsr_attr *attr) {
-  if (attr->kind == TSR_ATTR_SYMBOL) mark_function(r, attr->bytes);
+static void reach_symbols(reached_list *list, const tsr_attr *attr) {
   if (attr->kind == TSR_ATTR_ARRAY)
-    for (int64_t i = 0; i < attr->count; i++) mark_symbols(r, attr->items[i]);
+    for (int64_t i = 0; i < attr->count; i++) reach_symbols(list, attr->items[i]);
+  if (attr->kind != TSR_ATTR_SYMBOL) return;
+  tsr_op *func = tsr_ir_find_symbol(list->r->ir, attr->bytes);
+  if (!func || func->info->id != TSR_OP_FUNC || func->mark & REACHED) return;
+  func->mark |= REACHED;
+  list->funcs[list->count++] = func;
 }
 
-static tsr_status mark_used(tsr_op *op, void *context) {
-  for (int i = 0; i < op->attr_count; i++) mark_symbols(context, op->attrs[i].attr);
+static tsr_status reach_from(tsr_op *op, void *context) {
+  for (int i = 0; i < op->attr_count; i++) reach_symbols(context, op->attrs[i].attr);
   return NULL;
 }
 
-// Erases functions that were refined, or had unknown sizes, and that nothing names any more.
+// Private functions with unknown sizes go unless something that stays names them.
+static bool may_go(const refinement *r, const tsr_op *op) {
+  const uint32_t record = op->mark & ~REACHED;
+  return record && r->records[record - 1].dynamic &&
+         tsr_attr_is_string(tsr_op_attr(op, "sym_visibility"), "private");
+}
+
 static tsr_status erase_unused(refinement *r) {
-  bool erased = true;
-  while (erased) {
-    erased = false;
-    tsr_ir_block *block = r->ir->module->regions[0].first;
-    for (tsr_op *op = block->first; op; op = op->next) op->mark &= INT32_MAX;
-    TSR_TRY(tsr_op_walk(r->ir->module, mark_used, r));
-    for (tsr_op *op = block->first, *next = NULL; op; op = next) {
-      next = op->next;
-      const bool hidden = tsr_attr_is_string(tsr_op_attr(op, "sym_visibility"), "private");
-      if (!op->mark || op->mark > INT32_MAX || !hidden || !r->records[op->mark - 1].dynamic)
-        continue;
-      tsr_op_erase(op);
-      erased = true;
-    }
+  tsr_ir_block *block = r->ir->module->regions[0].first;
+  int count = 0;
+  for (const tsr_op *op = block->first; op; op = op->next) count++;
+  reached_list list = {r, tsr_arena_zeros(&r->ir->arena, (size_t)count + 1, sizeof(tsr_op *)), 0};
+  TSR_NEED(list.funcs);
+  for (tsr_op *op = block->first; op; op = op->next)
+    if (!may_go(r, op)) TSR_TRY(tsr_op_walk(op, reach_from, &list));
+  for (int i = 0; i < list.count; i++) TSR_TRY(tsr_op_walk(list.funcs[i], reach_from, &list));
+  for (tsr_op *op = block->first, *next = NULL; op; op = next) {
+    next = op->next;
+    if (may_go(r, op) && !(op->mark & REACHED)) tsr_op_erase(op);
   }
   return NULL;
 }

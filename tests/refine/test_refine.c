@@ -277,6 +277,28 @@ static void what_does_not_fit_is_refused(void **state) {
   }
 }
 
+// Each function calls the next with twice its size, and with one more.
+static void functions_that_multiply_are_refused(void **state) {
+  tsr_text text = TSR_TEXT_EMPTY, after = TSR_TEXT_EMPTY;
+  (void)state;
+  tsr_text_add(&text, MAIN SIZE "call @f0(%b) : (tensor<i32>) -> ()\nreturn\n}\n");
+  for (int i = 0; i < 40; i++)
+    tsr_text_addf(&text,
+                  "func.func private @f%d(%%b: tensor<i32> {jax.global_constant = \"b\"}) {\n"
+                  "%%c = stablehlo.constant dense<1> : tensor<i32>\n"
+                  "%%0 = stablehlo.add %%b, %%b : tensor<i32>\n"
+                  "%%1 = stablehlo.add %%0, %%c : tensor<i32>\n"
+                  "call @f%d(%%0) : (tensor<i32>) -> ()\ncall @f%d(%%1) : (tensor<i32>) -> ()\n"
+                  "return\n}\n",
+                  i, i + 1, i + 1);
+  tsr_text_add(&text, "func.func private @f40(%b: tensor<i32>) {\nreturn\n}\n");
+  assert_fails(refine_text(tsr_text_string(&text), TSR_SHAPE(4, 3), 1, &after), TOO_LARGE,
+               "functions are called with so many different sizes that the program would grow more "
+               "than 64 times");
+  tsr_text_deinit(&text);
+  tsr_text_deinit(&after);
+}
+
 static void assertions_that_hold_go(void **state) {
   static const char text[] = MAIN SIZE
       "%k = stablehlo.constant dense<4> : tensor<i32>\n"
@@ -313,4 +335,5 @@ static void every_allocation_may_fail(void **state) {
 
 SUITE(refine, TEST(dynamic_ops_become_static_ones), TEST(arithmetic_on_sizes_is_computed),
       TEST(functions_are_copied_for_each_signature), TEST(what_does_not_fit_is_refused),
-      TEST(assertions_that_hold_go), TEST(every_allocation_may_fail))
+      TEST(functions_that_multiply_are_refused), TEST(assertions_that_hold_go),
+      TEST(every_allocation_may_fail))
