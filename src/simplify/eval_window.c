@@ -77,11 +77,11 @@ static bool reduce_cells(tsr_evaluator *e, tsr_op *op, const tsr_constant *const
 bool tsr_eval_reduce_window(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                             tsr_constant *results) {
   const int inputs = op->result_count;
-  const tsr_type *input = op->operand_count ? operands[0]->type : NULL;
   window_dim dims[TSR_EVALUATED_RANK];
   tsr_walk walk, cells;
   if (inputs < 1 || op->operand_count != 2 * inputs || !tsr_region_block(op, 0, 2 * inputs))
     return false;
+  const tsr_type *input = operands[0]->type;
   if (op->results[0].type->kind != TSR_TYPE_TENSOR || op->results[0].type->rank != input->rank ||
       !read_window(op, input->rank, dims) || !tsr_walk_init(&walk, op->results[0].type))
     return false;

@@ -62,13 +62,12 @@ static void number_block(counting *c, tsr_ir_block *block) {
   for (tsr_op *op = block->first; op; op = op->next) number_op(c, op);
 }
 
+// Of an op, or of a block on its own; the other is NULL.
 static bool make_slots(tsr_evaluator *e, tsr_op *op, tsr_ir_block *block) {
   for (int pass = 0; pass < 2; pass++) {
     counting c = {.owners = pass ? e->owners : NULL};
-    if (op)
-      number_op(&c, op);
-    else
-      number_block(&c, block);
+    if (op) number_op(&c, op);
+    if (block) number_block(&c, block);
     if (pass) break;
     e->slot_count = c.count;
     e->owners = tsr_evaluator_alloc(e, c.count, sizeof *e->owners);

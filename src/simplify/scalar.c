@@ -247,10 +247,12 @@ bool tsr_scalar_reduce_precision(const tsr_scalar_type *type, int exponent, int 
 
 // ---- the table of elementwise ops ----
 
+typedef struct scalar_row {
+  tsr_scalar_fn *by_class[TSR_CLASS_COMPLEX + 1];
+} scalar_row;
+
 tsr_scalar_fn *tsr_scalar_op(tsr_op_id id, tsr_dtype_class kind) {
-  static const struct {
-    tsr_scalar_fn *by_class[5];
-  } rows[TSR_OP_COUNT] = {
+  static const scalar_row rows[TSR_OP_COUNT] = {
 #define SCALAR_OP(op, truth, integer, floating, complex)         \
   [TSR_OP_##op] = {{[TSR_CLASS_BOOL] = tsr_scalar_##truth,       \
                     [TSR_CLASS_SIGNED] = tsr_scalar_##integer,   \
@@ -260,6 +262,6 @@ tsr_scalar_fn *tsr_scalar_op(tsr_op_id id, tsr_dtype_class kind) {
 #include "simplify/scalars.def"
 #undef SCALAR_OP
   };
-  tsr_scalar_fn *function = rows[id].by_class[kind];
-  return function == tsr_scalar_none ? NULL : function;
+  const scalar_row *row = &rows[id];
+  return row->by_class[kind] == tsr_scalar_none ? NULL : row->by_class[kind];
 }
