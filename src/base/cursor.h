@@ -22,6 +22,7 @@ typedef struct tsr_cursor {
   const char *end;      // NULL = at its '\0'; used by places only
   size_t offset;        // where the text begins in a binary file; 0 = places name no byte
   bool lines;           // a text of several lines
+  int lines_before;     // `start` is that many lines below the text's own start
   bool ends_matter;     // the end of a line is a token, not a blank
   bool hash_comments;   // '#' and what follows on its line are a blank
   bool slash_comments;  // slash-star comments are blanks

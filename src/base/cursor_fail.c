@@ -37,7 +37,7 @@ static const char *line_start(const tsr_cursor *cursor) {
 }
 
 int tsr_cursor_line(const tsr_cursor *cursor) {
-  int line = 1;
+  int line = 1 + cursor->lines_before;
   for (const char *c = cursor->start; c < cursor->at; c++) line += *c == '\n';
   return line;
 }

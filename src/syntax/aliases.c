@@ -84,14 +84,17 @@ static tsr_status add_line(tsr_reader *reader, const char *line) {
 }
 
 // Reads all that is not read; failures other than those of memory are left for the definition.
+// After a few of them the rest is left too.
 static tsr_status read_all(tsr_reader *reader, tsr_token_kind kind) {
   tsr_alias_table *table = table_of(reader, kind);
-  for (int64_t i = 0; i < table->count; i++) {
+  int failures = 0;
+  for (int64_t i = 0; i < table->count && failures < TSR_ISSUES_SHOWN; i++) {
     if (table->aliases[i].end || table->aliases[i].open) continue;
     const int depth = reader->depth;
     tsr_status status = read_value(reader, kind, i);
     reader->depth = depth;
     if (status && tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
+    failures += status != NULL;
     tsr_status_free(status);
   }
   return NULL;

@@ -18,11 +18,15 @@ enum { MOST_FOUND = 24 };
 
 tsr_status tsr_reader_fail_at(const tsr_reader *reader, const char *at, tsr_cause cause,
                               const char *file, int line, const char *format, ...) {
+  // Lines are counted from the newest place asked for, not from the start: texts are long, and the
+  // failures in one may be many.
+  const bool below = !reader->one_line && at >= reader->line_start;
   const tsr_cursor cursor = {.name = reader->name,
-                             .start = reader->start,
+                             .start = below ? reader->line_start : reader->start,
                              .at = at,
                              .end = reader->end,
-                             .lines = !reader->one_line};
+                             .lines = !reader->one_line,
+                             .lines_before = below ? (int)reader->line - 1 : 0};
   va_list args;
   va_start(args, format);
   char *message = NULL;

@@ -115,6 +115,25 @@ static void places_are_found_in_any_order(void **state) {
   close_text(&o);
 }
 
+static void failures_before_and_after_a_place_asked_for_have_their_lines(void **state) {
+  (void)state;
+  static const char text[] = "a\nb\n  c\nd e";
+  opened o = open_text(text);
+  uint32_t line = 0, column = 0;
+  tsr_reader_place(&o.reader, text + 6, &line, &column);
+  assert_int_equal(line, 3);
+  static const struct {
+    size_t offset;
+    const char *message;
+  } cases[] = {{2, "test.mlir:2:1: x\n  b\n  ^"},
+               {6, "test.mlir:3:3: x\n    c\n    ^"},
+               {10, "test.mlir:4:3: x\n  d e\n    ^"}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++)
+    assert_fails(tsr_reader_fail(&o.reader, text + cases[i].offset, SYNTAX, "x"), SYNTAX,
+                 cases[i].message);
+  close_text(&o);
+}
+
 static void check_alias(tsr_reader *reader, const char *printed) {
   const tsr_attr *attr = NULL;
   tsr_text out = TSR_TEXT_EMPTY;
@@ -266,6 +285,7 @@ static void memory_may_run_out_among_aliases(void **state) {
 
 SUITE(reader, TEST(tokens_are_those_of_mlir), TEST(taking_moves_only_where_it_fits),
       TEST(failures_name_file_line_and_column), TEST(places_are_found_in_any_order),
+      TEST(failures_before_and_after_a_place_asked_for_have_their_lines),
       TEST(aliases_may_be_defined_later), TEST(wrong_aliases_are_refused),
       TEST(aliases_that_multiply_are_refused), TEST(aliases_that_nest_without_end_are_refused),
       TEST(records_are_read_without_their_names), TEST(given_types_are_not_read),
