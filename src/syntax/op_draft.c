@@ -154,9 +154,9 @@ static int by_name(const void *a, const void *b) {
 // Attributes come from several places of an op; a name must come from one.
 static tsr_status check_unique_attrs(tsr_op_reader *reader, const tsr_draft *draft,
                                      const char *at) {
-  tsr_named_attr *attrs = reader->attrs.items + draft->first_attr;
   const int64_t count = reader->attrs.count - draft->first_attr;
   if (count < 2) return NULL;
+  tsr_named_attr *attrs = reader->attrs.items + draft->first_attr;
   qsort(attrs, (size_t)count, sizeof *attrs, by_name);
   for (int64_t i = 1; i < count; i++)
     if (attrs[i].name == attrs[i - 1].name)

@@ -102,6 +102,8 @@ TSR_MUST_USE tsr_status tsr_draft_finish(tsr_op_reader *reader, tsr_draft *draft
 
 // Reads ops into a block until "}", a label or the end of the text.
 TSR_MUST_USE tsr_status tsr_read_block_ops(tsr_op_reader *reader, tsr_ir_block *block);
+// Reports values in the scope from `first` on that are used but not defined.
+void tsr_read_check_forward(tsr_op_reader *reader, int64_t first);
 // Keeps a failure for the report and goes on at the next op after `start`; gives back failures
 // after which there is no going on.
 TSR_MUST_USE tsr_status tsr_read_recover(tsr_op_reader *reader, const char *start,

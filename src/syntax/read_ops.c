@@ -143,8 +143,7 @@ static tsr_status read_blocks(tsr_op_reader *reader, tsr_region *region, int64_t
   return tsr_expect_sign(reader->in, "}");
 }
 
-// Values used in a region but never defined in it.
-static tsr_status check_forward(tsr_op_reader *reader, int64_t first) {
+void tsr_read_check_forward(tsr_op_reader *reader, int64_t first) {
   for (int64_t i = first; i < reader->scope.count; i++) {
     const tsr_scope_entry *entry = &reader->scope.entries[i];
     if (entry->state != TSR_SCOPE_FORWARD) continue;
@@ -153,7 +152,6 @@ static tsr_status check_forward(tsr_op_reader *reader, int64_t first) {
         tsr_reader_fail(reader->in, entry->forward->at, SYNTAX, "value \"%%%.*s\" is not defined",
                         (int)entry->length, entry->name));
   }
-  return NULL;
 }
 
 static const char *dialect_inside(const tsr_op_info *info) {
@@ -171,7 +169,7 @@ tsr_status tsr_draft_region(tsr_op_reader *reader, const tsr_draft *draft, int64
   if (draft->info->traits & TSR_TRAIT_ISOLATED) reader->scope.floor = first;
   tsr_region region = {.first = NULL};
   tsr_status status = read_blocks(reader, &region, first_argument);
-  if (!status) status = check_forward(reader, first);
+  if (!status) tsr_read_check_forward(reader, first);
   tsr_value_scope_cut(&reader->scope, first);
   reader->scope.floor = floor;
   reader->dialect = dialect;
@@ -382,8 +380,10 @@ tsr_status tsr_read_block_ops(tsr_op_reader *reader, tsr_ir_block *block) {
   while (!at_block_end(reader->in)) {
     const char *start = reader->in->token.start;
     const stack_marks marks = mark_stacks(reader);
+    const int depth = reader->in->depth;
     tsr_status status = read_op(reader, block);
     if (status) {
+      reader->in->depth = depth;
       TSR_TRY(tsr_read_recover(reader, start, status));
       TSR_TRY(lose_results(reader, marks.names));
     }

@@ -23,12 +23,14 @@ static void reader_deinit(tsr_op_reader *reader) {
 static tsr_status read_alias(tsr_op_reader *reader) {
   const char *start = reader->in->token.start;
   tsr_status status = tsr_read_alias_definition(reader->in);
+  reader->in->depth = 0;
   return status ? tsr_read_recover(reader, start, status) : NULL;
 }
 
 static tsr_status read_metadata(tsr_op_reader *reader) {
   const char *start = reader->in->token.start;
   tsr_status status = tsr_read_resources(reader->in);
+  reader->in->depth = 0;
   return status ? tsr_read_recover(reader, start, status) : NULL;
 }
 
@@ -92,6 +94,7 @@ tsr_status tsr_syntax_read(tsr_ir *ir, const char *name, const char *text, size_
   tsr_op_reader reader = {.in = &in, .dialect = "builtin", .graph = true};
   tsr_ir_block *block = ir->module->regions[0].first;
   tsr_status status = read_top(&reader, block);
+  if (!status) tsr_read_check_forward(&reader, 0);
   if (!status) use_only_module(ir, block);
   if (!status) status = check_symbols(&in, ir->module);
   if (!status) status = tsr_issues_take(&in.issues);

@@ -67,13 +67,14 @@ static tsr_status read_reduce_rest(tsr_op_reader *reader, tsr_draft *draft) {
 // Elements wait on the stack behind their accumulators: (a, i) (b, j) is brought to a, b, i, j.
 static tsr_status sort_reducer_arguments(tsr_op_reader *reader, int64_t first) {
   const int64_t pairs = (reader->arguments.count - first) / 2;
+  if (!pairs) return NULL;
   for (int64_t i = 0; i < pairs; i++) {
     TSR_NEED(TSR_DRAFT_ROOM(reader->arguments));
     reader->arguments.items[reader->arguments.count++] = reader->arguments.items[first + 2 * i + 1];
   }
   tsr_argument_draft *items = reader->arguments.items + first;
   for (int64_t i = 0; i < pairs; i++) items[i] = items[2 * i];
-  if (pairs) memmove(items + pairs, items + 2 * pairs, (size_t)pairs * sizeof *items);
+  memmove(items + pairs, items + 2 * pairs, (size_t)pairs * sizeof *items);
   reader->arguments.count -= pairs;
   return NULL;
 }
