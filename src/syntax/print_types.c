@@ -79,7 +79,8 @@ static void print_scale(const tsr_quant_scale *scale, tsr_text *out) {
 static void print_quant(const tsr_quant *quant, tsr_text *out) {
   const int bits = quant->storage->width;
   const int64_t range = INT64_C(1) << bits, least = quant->is_signed ? -range / 2 : 0;
-  tsr_text_addf(out, "!quant.uniform<%c%d", quant->is_signed ? 'i' : 'u', bits);
+  const char *sign = quant->storage->sign == TSR_SIGNED ? "si" : quant->is_signed ? "i" : "u";
+  tsr_text_addf(out, "!quant.uniform<%s%d", sign, bits);
   if (quant->storage_min != least || quant->storage_max != least + range - 1)
     tsr_text_addf(out, "<%lld:%lld>", (long long)quant->storage_min, (long long)quant->storage_max);
   tsr_text_add_char(out, ':');

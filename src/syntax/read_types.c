@@ -406,8 +406,9 @@ static tsr_status read_storage(tsr_reader *reader, tsr_quant *quant) {
   const int bits =
       tsr_at_kind(reader, TSR_TOKEN_WORD) ? storage_bits(&reader->token, &quant->is_signed) : 0;
   if (!bits) return tsr_reader_expected(reader, "a storage type of at most 32 bits such as i8");
+  const bool marked = *reader->token.start == 's';  // si8 is a storage type that no op accepts
   tsr_next(reader);
-  quant->storage = tsr_type_integer(reader->ir, bits, TSR_SIGNLESS);
+  quant->storage = tsr_type_integer(reader->ir, bits, marked ? TSR_SIGNED : TSR_SIGNLESS);
   TSR_NEED(quant->storage);
   const int64_t range = INT64_C(1) << bits;
   quant->storage_min = quant->is_signed ? -range / 2 : 0;
