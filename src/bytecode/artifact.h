@@ -94,8 +94,7 @@ typedef struct tsr_artifact {
 TSR_MUST_USE tsr_status tsr_artifact_open(tsr_artifact *artifact);
 TSR_MUST_USE tsr_status tsr_artifact_read_resources(tsr_artifact *artifact);
 // A section inside another one, as a cursor of its own.
-TSR_MUST_USE tsr_status tsr_artifact_nested(const tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                            tsr_artifact_section wanted,
+TSR_MUST_USE tsr_status tsr_artifact_nested(tsr_wire_cursor *cursor, tsr_artifact_section wanted,
                                             tsr_wire_cursor *out_section);
 TSR_MUST_USE tsr_status tsr_artifact_string_at(const tsr_artifact *artifact,
                                                tsr_wire_cursor *cursor,

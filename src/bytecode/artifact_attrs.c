@@ -101,6 +101,30 @@ static tsr_status read_api_version(tsr_artifact *artifact, tsr_wire_cursor *curs
   return made(tsr_attr_integer(artifact->ir, i32, value), out_attr);
 }
 
+// An integer of more than 64 bits, in words of 64 from the lowest; words of zeros above the others
+// are not stored. Only values of 64 bits with a sign are kept.
+static tsr_status read_wide(tsr_wire_cursor *cursor, int bits, uint64_t *out_value) {
+  const tsr_wire_cursor start = *cursor;
+  const int width = (bits + 63) / 64;
+  int count = 0;
+  bool zeros = true, ones = true;
+  TSR_TRY(tsr_wire_count(cursor, "words", &count));
+  if (!count || count > width)
+    return tsr_wire_fail(&start, BROKEN_PROGRAM, "%d words for an integer of %d bits", count, bits);
+  for (int i = 0; i < count; i++) {
+    int64_t word = 0;
+    TSR_TRY(tsr_wire_svarint(cursor, &word));
+    const uint64_t all = i == width - 1 && bits % 64 ? ((uint64_t)1 << bits % 64) - 1 : UINT64_MAX;
+    if (!i) *out_value = (uint64_t)word;
+    if (i) zeros &= !word;
+    if (i) ones &= (uint64_t)word == all;
+  }
+  const bool negative = *out_value >> 63;
+  if (negative ? ones && count == width : zeros) return NULL;
+  return tsr_wire_fail(&start, UNSUPPORTED, "an integer of %d bits whose value needs more than 64",
+                       bits);
+}
+
 static tsr_status read_number(tsr_artifact *artifact, tsr_wire_cursor *cursor,
                               const tsr_attr_code *code, const tsr_attr **out_attr) {
   const tsr_wire_cursor start = *cursor;
@@ -113,10 +137,13 @@ static tsr_status read_number(tsr_artifact *artifact, tsr_wire_cursor *cursor,
   if (!fits)
     return tsr_wire_fail(&start, BROKEN_PROGRAM, "a number whose type is not %s",
                          is_float ? "a float" : "an integer");
-  if (tsr_type_bits(type) > 64)
-    return tsr_wire_fail(&start, UNSUPPORTED, "a number of %d bits, at most 64 are read",
+  if (tsr_type_bits(type) <= 64)
+    TSR_TRY(tsr_wire_integer(cursor, tsr_type_bits(type), &bits));
+  else if (is_float)
+    return tsr_wire_fail(&start, UNSUPPORTED, "a float of %d bits, at most 64 are read",
                          tsr_type_bits(type));
-  TSR_TRY(tsr_wire_integer(cursor, tsr_type_bits(type), &bits));
+  else
+    TSR_TRY(read_wide(cursor, tsr_type_bits(type), &bits));
   return made(is_float ? tsr_attr_float(artifact->ir, type, bits)
                        : tsr_attr_integer(artifact->ir, type, (int64_t)bits),
               out_attr);

@@ -95,8 +95,7 @@ static tsr_status read_operand(ir_reader *reader, tsr_wire_cursor *cursor, tsr_v
 }
 
 // The order of uses has no meaning; it is skipped.
-static tsr_status skip_use_orders(ir_reader *reader, tsr_wire_cursor *cursor, int value_count) {
-  (void)reader;
+static tsr_status skip_use_orders(tsr_wire_cursor *cursor, int value_count) {
   int count = 1;
   if (value_count > 1) TSR_TRY(tsr_wire_count(cursor, "use orders", &count));
   for (int i = 0; i < count; i++) {
@@ -242,7 +241,7 @@ static tsr_status read_head(ir_reader *reader, tsr_wire_cursor *cursor, op_head 
   TSR_TRY(join_attrs(reader, cursor, head, properties));
   if (mask & HAS_RESULTS) TSR_TRY(read_results(reader, cursor, head));
   if (mask & HAS_OPERANDS) TSR_TRY(read_operands(reader, cursor, head));
-  if (mask & HAS_USE_ORDERS) TSR_TRY(skip_use_orders(reader, cursor, head->result_count));
+  if (mask & HAS_USE_ORDERS) TSR_TRY(skip_use_orders(cursor, head->result_count));
   if (mask & HAS_REGIONS) {
     uint64_t count = 0;
     TSR_TRY(tsr_wire_flagged(cursor, &count, &head->isolated));
@@ -373,7 +372,7 @@ static tsr_status read_arguments(ir_reader *reader, tsr_wire_cursor *cursor, tsr
   for (int i = 0; i < count; i++) TSR_TRY(read_argument(reader, cursor, block));
   unsigned char has_orders = 0;
   if (reader->artifact->version >= 3) TSR_TRY(tsr_wire_byte(cursor, &has_orders));
-  return has_orders ? skip_use_orders(reader, cursor, count) : NULL;
+  return has_orders ? skip_use_orders(cursor, count) : NULL;
 }
 
 static bool may_end(const tsr_op *op) {
@@ -463,7 +462,7 @@ static tsr_status read_regions(ir_reader *reader, tsr_wire_cursor *cursor, tsr_o
   if (isolated) reader->scope = reader->value_count;
   if (isolated && reader->artifact->version >= 2) {
     tsr_wire_cursor section;
-    TSR_TRY(tsr_artifact_nested(reader->artifact, cursor, TSR_SECTION_IR, &section));
+    TSR_TRY(tsr_artifact_nested(cursor, TSR_SECTION_IR, &section));
     TSR_TRY(read_region_list(reader, &section, op));
     TSR_TRY(tsr_wire_end(&section));
   } else {

@@ -43,9 +43,8 @@ static tsr_status read_section(tsr_wire_cursor *cursor, tsr_artifact_section *ou
   return NULL;
 }
 
-tsr_status tsr_artifact_nested(const tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                               tsr_artifact_section wanted, tsr_wire_cursor *out_section) {
-  (void)artifact;
+tsr_status tsr_artifact_nested(tsr_wire_cursor *cursor, tsr_artifact_section wanted,
+                               tsr_wire_cursor *out_section) {
   const tsr_wire_cursor start = *cursor;
   tsr_artifact_section id = TSR_SECTION_COUNT;
   TSR_TRY(read_section(cursor, &id, out_section));
@@ -176,8 +175,7 @@ static tsr_status read_dialect(tsr_artifact *artifact, tsr_wire_cursor *cursor,
       read_flagged_string(artifact, cursor, artifact->version >= 1, &dialect->name, &has_version));
   dialect->code = code_of(&dialect->name);
   tsr_wire_cursor version;
-  if (has_version)
-    TSR_TRY(tsr_artifact_nested(artifact, cursor, TSR_SECTION_DIALECT_VERSION, &version));
+  if (has_version) TSR_TRY(tsr_artifact_nested(cursor, TSR_SECTION_DIALECT_VERSION, &version));
   return NULL;
 }
 

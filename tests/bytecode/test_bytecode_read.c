@@ -206,6 +206,18 @@ static void resources_are_found_by_their_key(void **state) {
   free(file.bytes);
 }
 
+static void wide_integers_keep_their_sign(void **state) {
+  (void)state;
+  artifact_file file;
+  tsr_ir *ir = read_seed("wide_1.17.0", &file);
+  assert_int_equal(tsr_op_int(ir->module, "a.i", 0), 5);
+  assert_int_equal(tsr_op_int(ir->module, "b.i", 0), -5);
+  assert_int_equal(tsr_op_attr(ir->module, "b.i")->type->width, 128);
+  assert_int_equal(tsr_op_int(ir->module, "d.d", 0), 200);
+  tsr_ir_destroy(ir);
+  free(file.bytes);
+}
+
 static void casts_between_dialects_are_gone(void **state) {
   (void)state;
   artifact_file file;
@@ -332,6 +344,7 @@ static void memory_that_runs_out_is_reported(void **state) {
 SUITE(bytecode_read, TEST(every_program_of_the_corpus_is_read), TEST(an_artifact_becomes_stablehlo),
       TEST(constants_are_views_of_the_file), TEST(all_versions_of_a_module_are_the_same_program),
       TEST(bytecode_5_is_read_as_6), TEST(bools_are_one_in_a_byte),
-      TEST(resources_are_found_by_their_key), TEST(casts_between_dialects_are_gone),
-      TEST(damage_is_named_with_its_place), TEST(every_truncation_fails),
-      TEST(flipped_bits_are_read_or_refused), TEST(memory_that_runs_out_is_reported))
+      TEST(resources_are_found_by_their_key), TEST(wide_integers_keep_their_sign),
+      TEST(casts_between_dialects_are_gone), TEST(damage_is_named_with_its_place),
+      TEST(every_truncation_fails), TEST(flipped_bits_are_read_or_refused),
+      TEST(memory_that_runs_out_is_reported))
