@@ -173,7 +173,7 @@ tsr_node tsr_build_convolution(tsr_builder *builder, tsr_node x, tsr_node kernel
   tsr_convolution_options options;
   const tsr_attr *dims = NULL;
   if (tsr_builder_keep(builder, tsr_sized_read(tsr_convolution_options, given, &options)) &&
-      tsr_builder_keep(builder, read_conv(builder, options.dims, &dims)))
+      tsr_builder_keep(builder, read_conv(builder, options.dims, &dims)) && dims)
     result = emit_convolution(builder, (tsr_node[]){x, kernel}, &options, dims);
   return tsr_builder_leave(builder, result);
 }

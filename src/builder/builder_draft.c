@@ -171,7 +171,8 @@ static tsr_status emit(const tsr_builder_op *draft, int count, tsr_op **out_op) 
 tsr_node tsr_builder_emit(const tsr_builder_op *draft, tsr_node *out_results, int count) {
   tsr_builder *builder = draft->builder;
   tsr_op *op = NULL;
-  if (builder->failure || !tsr_builder_keep(builder, emit(draft, count, &op))) return TSR_NO_NODE;
+  if (builder->failure || !tsr_builder_keep(builder, emit(draft, count, &op)) || !op)
+    return TSR_NO_NODE;
   tsr_node first = TSR_NO_NODE;
   for (int i = 0; i < op->result_count; i++) {
     const tsr_node node = tsr_builder_add_value(builder, &op->results[i]);

@@ -289,7 +289,7 @@ void tsr_build_call(tsr_builder *builder, const char *name, const tsr_node *oper
   if (!status)
     status =
         tsr_note(check_arguments(builder, type, operands, operand_count), "function \"%s\"", name);
-  if (tsr_builder_keep(builder, status)) {
+  if (tsr_builder_keep(builder, status) && type) {
     tsr_builder_op draft = tsr_builder_draft(builder, TSR_OP_CALL, operands, operand_count);
     tsr_builder_attr(&draft, "callee", tsr_attr_symbol(builder->ir, name, strlen(name)));
     draft.type_count = count;

@@ -87,7 +87,10 @@ static void build_step(tsr_builder *builder, const tsr_node *args, tsr_node *res
   const int carries = loop->carry_count;
   const size_t bytes = sizeof(tsr_node) * (size_t)(carries + loop->input_count + 1);
   tsr_node *given = tsr_ir_alloc(builder->ir, bytes);
-  if (!tsr_builder_keep(builder, given ? NULL : tsr_fail(NO_MEMORY, "memory of a program"))) return;
+  if (!given) {
+    (void)tsr_builder_keep(builder, tsr_fail(NO_MEMORY, "memory of a program"));
+    return;
+  }
   for (int i = 0; i < carries; i++) given[i] = args[1 + i];
   for (int i = 0; i < loop->input_count; i++) given[carries + i] = slice_of(loop, loop->inputs[i]);
   tsr_builder_run(builder, loop->body, given, results, loop->context);
@@ -254,7 +257,8 @@ static void scan(scan_loop *loop, const tsr_node *carries, const tsr_scan_option
     return;
   loop->reverse = options.reverse;
   loop->zero = tsr_build_scalar(builder, TSR_I32, 0);
-  if (builder->failure || !tsr_builder_keep(builder, build_loop(loop, carries))) return;
+  if (builder->failure || !tsr_builder_keep(builder, build_loop(loop, carries)) || !loop->op)
+    return;
   for (int i = 1; i < loop->op->result_count; i++)
     out_results[i - 1] = tsr_builder_add_value(builder, &loop->op->results[i]);
 }

@@ -277,9 +277,11 @@ tsr_node tsr_build_einsum(tsr_builder *builder, const char *equation, const tsr_
   if (!tsr_builder_enter(builder, "einsum")) return TSR_NO_NODE;
   einsum_work *work = malloc(sizeof *work);
   tsr_node result = TSR_NO_NODE;
-  if (tsr_builder_keep(builder, work ? NULL : tsr_fail(NO_MEMORY, "memory of an einsum"))) {
+  if (work) {
     work->builder = builder;
     result = einsum(work, equation, operands, count);
+  } else {
+    (void)tsr_builder_keep(builder, tsr_fail(NO_MEMORY, "memory of an einsum"));
   }
   free(work);
   return tsr_builder_leave(builder, result);
