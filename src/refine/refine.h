@@ -9,9 +9,9 @@
 // functions are copied for each signature they are called with; arithmetic on sizes is computed;
 // ops such as dynamic_reshape become static ones; shape assertions are checked and removed.
 // `shapes` has one for each argument of the entry; those of arguments that are no tensors are not
-// looked at. Fails with the message of an assertion that does not hold, or where the shapes
-// contradict what ops ask of each other (constraint), and for what stays unknown (unsupported),
-// which it names. After success the program is verified; after a failure it is unusable.
+// looked at. Fails with the message of an assertion that does not hold (constraint), and for what
+// stays unknown (unsupported), which it names. Shapes may contradict what ops ask of each other:
+// tsr_verify afterwards finds it. The program is unusable after a failure.
 TSR_MUST_USE tsr_status tsr_refine(tsr_ir *ir, const tsr_shape *shapes, int count);
 // Whether any value of the entry's arguments has an unknown size.
 bool tsr_is_polymorphic(const tsr_ir *ir);
