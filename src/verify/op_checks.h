@@ -179,7 +179,7 @@ TSR_MUST_USE tsr_status tsr_check_dims(const tsr_op *op, const char *unique, con
                                        const char *name, const tsr_attr *dims, int64_t rank);
 
 // The highest rank this room computes with; types of higher rank are refused by the driver.
-enum { TSR_RANK_LIMIT = 1024 };
+enum { TSR_RANK_LIMIT = 256 };
 
 // ---- attributes
 

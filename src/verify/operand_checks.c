@@ -27,24 +27,19 @@ static bool all_the_same(const tsr_op *op) {
   return true;
 }
 
-// The first type that knows the size of a dimension, before that of `index`.
-static const tsr_type *first_with_size(const tsr_op *op, int index, int dim) {
-  for (int i = 0; i < index; i++)
-    if (!tsr_is_dynamic(type_at(op, i)->dims[dim])) return type_at(op, i);
-  return type_at(op, index);
-}
-
 tsr_status tsr_check_one_shape(const tsr_op *op, const char *constraint) {
   if (all_the_same(op)) return NULL;
   const tsr_type *first = type_at(op, 0);
+  int known[TSR_RANK_LIMIT] = {0};  // the first type with a size for each dimension
   for (int i = 1; i < op->operand_count + op->result_count; i++) {
     const tsr_type *type = type_at(op, i);
     TSR_ASK(type->rank == first->rank, op, constraint, "types %s and %s have different shapes",
             SHOW_TYPE(first), SHOW_TYPE(type));
     for (int d = 0; d < type->rank; d++) {
-      const tsr_type *other = first_with_size(op, i, d);
+      const tsr_type *other = type_at(op, known[d]);
       TSR_ASK(tsr_sizes_match(type->dims[d], other->dims[d]), op, constraint,
               "types %s and %s have different shapes", SHOW_TYPE(other), SHOW_TYPE(type));
+      if (tsr_is_dynamic(other->dims[d])) known[d] = i;
     }
   }
   return NULL;
@@ -157,7 +152,8 @@ bool tsr_bool_at(const tsr_attr *bools, int64_t index) { return bools->bytes[ind
 const tsr_attr *tsr_constant_of(const tsr_value *value) {
   if (!value->def || value->def->info->id != TSR_OP_CONSTANT) return NULL;
   const tsr_attr *dense = tsr_op_attr(value->def, "value");
-  return dense && dense->kind == TSR_ATTR_DENSE ? dense : NULL;
+  // A constant that is wrong itself is reported where it stands.
+  return dense && dense->kind == TSR_ATTR_DENSE && dense->type == value->type ? dense : NULL;
 }
 
 int64_t tsr_dense_int(const tsr_attr *dense, int64_t index) {

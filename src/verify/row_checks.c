@@ -61,18 +61,23 @@ static tsr_status check_future(const tsr_op *op, const tsr_type *type) {
   return NULL;
 }
 
+static tsr_status check_rank(const tsr_op *op, const tsr_type *type) {
+  if (type->rank <= TSR_RANK_LIMIT) return NULL;
+  return tsr_fail(TOO_LARGE, "%s: rank %d of a tensor, expected at most %d", op->name, type->rank,
+                  TSR_RANK_LIMIT);
+}
+
 tsr_status tsr_check_type(const tsr_op *op, const tsr_type *type) {
   if (type->kind == TSR_TYPE_FUTURE) return check_future(op, type);
+  TSR_TRY(check_rank(op, type));
   if (type->kind != TSR_TYPE_TENSOR) return NULL;
-  if (type->rank > TSR_RANK_LIMIT)
-    return tsr_fail(TOO_LARGE, "%s: rank %d of a tensor, expected at most %d", op->name, type->rank,
-                    TSR_RANK_LIMIT);
   return type->encoding ? check_bounds(op, type) : NULL;
 }
 
 static tsr_status check_operand_types(const tsr_op *op, const op_types *types) {
   for (int i = 0; i < op->operand_count; i++) {
     const tsr_type *type = tsr_operand_type(op, i);
+    TSR_TRY(check_rank(op, type));
     int position = 0;
     const unsigned mask = mask_at(types->operands, i, &position);
     if (!mask || tsr_type_fits(type, mask)) continue;
