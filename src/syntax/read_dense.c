@@ -326,6 +326,9 @@ static tsr_status read_level(scanner *s, const tsr_type *type, int dim) {
     more = peek(s) == ',';
     if (more) s->at++;
   }
+  if (!wanted && !more && dim + 1 < type->rank)
+    return tsr_reader_fail(s->reader, start, SYNTAX,
+                           "an empty list leaves dimension %d open, expected dense<>", dim + 1);
   if (count < wanted && peek(s) != ']') return expected_here(s, "\",\" or \"]\"");
   if (count == wanted && !more) return expect(s, ']');
   return tsr_reader_fail(s->reader, start, SYNTAX,

@@ -156,7 +156,8 @@ static tsr_status read_scalar(tsr_reader *reader, const tsr_field_info *field,
     default:
       type = tsr_type_float(reader->ir, TSR_FLOAT_F64);
       TSR_NEED(type);
-      if (!tsr_at_kind(reader, TSR_TOKEN_FLOAT) && !tsr_at_sign(reader, "-"))
+      if (!tsr_at_kind(reader, TSR_TOKEN_FLOAT) && !tsr_at_kind(reader, TSR_TOKEN_INTEGER) &&
+          !tsr_at_sign(reader, "-"))
         return tsr_reader_expected(reader, "a number such as 1.0");
       TSR_TRY(tsr_read_attr(reader, type, out_attr));
   }

@@ -442,7 +442,7 @@ static tsr_status add_scale(tsr_reader *reader, void *context) {
   list->scales = scales;
   tsr_quant_scale *scale = &scales[list->count++];
   *scale = (tsr_quant_scale){0, 0};
-  if (!tsr_at_kind(reader, TSR_TOKEN_FLOAT))
+  if (!tsr_at_kind(reader, TSR_TOKEN_FLOAT) && !tsr_at_kind(reader, TSR_TOKEN_INTEGER))
     return tsr_reader_expected(reader, "a scale such as 0.5");
   const tsr_type *f64 = tsr_type_float(reader->ir, TSR_FLOAT_F64);
   TSR_NEED(f64);

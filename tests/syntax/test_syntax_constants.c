@@ -112,6 +112,8 @@ static const refused_case refused[] = {
     {"dense<[1 2]> : tensor<2xi32>", "attribute: column 10: expected \",\" or \"]\", found \"2\""},
     {"dense<1 2> : tensor<2xi32>", "attribute: column 9: expected \">\", found \"2\""},
     {"dense<> : tensor<2xi32>", "attribute: column 7: the constant has no elements"},
+    {"dense<[]> : tensor<0x2xi32>",
+     "attribute: column 7: an empty list leaves dimension 1 open, expected dense<>"},
     {"dense<[1]> : tensor<1000000000000xi8>",
      "attribute: column 7: the constant has fewer than the 1000000000000 elements of its type"},
     {"dense<1> : tensor<1xf32>",

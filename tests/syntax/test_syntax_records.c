@@ -47,6 +47,10 @@ static void stablehlo_attributes_are_printed_as_mlir_prints_them(void **state) {
        "#stablehlo.result_accuracy_mode<TOLERANCE>>",
        "#stablehlo.result_accuracy<atol = 1.000000e-05, ulps = 1, mode = "
        "#stablehlo.result_accuracy_mode<TOLERANCE>>"},
+      {"#stablehlo.result_accuracy<rtol = 1234567.0, mode = "
+       "#stablehlo.result_accuracy_mode<TOLERANCE>>",
+       "#stablehlo.result_accuracy<rtol = 0x4132D68700000000, mode = "
+       "#stablehlo.result_accuracy_mode<TOLERANCE>>"},
       {"#stablehlo.axis_ref<name = \"x\", sub_axis_info = (1)2>", NULL},
       {"#stablehlo<sub_axis_info(1)2>", NULL},
       {"#stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = \"x\", size = 2>], device_ids = "

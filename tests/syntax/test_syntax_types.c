@@ -55,6 +55,7 @@ static void quantised_types_keep_their_scales(void **state) {
       {"!quant.uniform<i8:f32, 1.0>", "!quant.uniform<i8:f32, 1.000000e+00>"},
       {"!quant.uniform<i8<-127:127>:f32, 0.1:-3>",
        "!quant.uniform<i8<-127:127>:f32, 1.000000e-01:-3>"},
+      {"!quant.uniform<i8:f32, 1234567.0>", "!quant.uniform<i8:f32, 0x4132D68700000000>"},
       {"!quant.uniform<i8<-128:127>:f32, 2.5:0>", "!quant.uniform<i8:f32, 2.500000e+00>"},
       {"!quant.uniform<u8<0:255>:bf16, 2.5>", "!quant.uniform<u8:bf16, 2.500000e+00>"},
       {"!quant.uniform<ui4:f32:1, {0.003921568859368563, 2.0:3}>",
@@ -114,7 +115,7 @@ static void malformed_types_are_refused(void **state) {
       {"!quant.uniform<i8<-200:100>:f32, 1.0>",
        "type: column 19: storage range -200:100 is beyond -128:127 of its type"},
       {"!quant.uniform<i8:i8, 1.0>", "type: column 19: expressed type i8 is not a float"},
-      {"!quant.uniform<i8:f32, 1>", "type: column 24: expected a scale such as 0.5, found \"1\""},
+      {"!quant.uniform<i8:f32, x>", "type: column 24: expected a scale such as 0.5, found \"x\""},
       {"!quant.uniform<i8:f32:-1, {1.0}>", "type: column 23: axis -1 is not from 0 to 32767"},
   };
   test_refused_types(cases, COUNT_OF(cases));
