@@ -42,17 +42,23 @@ static tsr_status fulfil(tsr_op_reader *reader, tsr_scope_entry *entry, tsr_valu
   return NULL;
 }
 
+// Counting lines back is slow, so only failures that are shown name the first definition.
+static tsr_status fail_redefined(tsr_op_reader *reader, const tsr_value_ref *name,
+                                 const tsr_scope_entry *entry) {
+  uint32_t line = 0, column = 0;
+  if (reader->in->issues.count < TSR_ISSUES_SHOWN)
+    tsr_reader_place(reader->in, entry->at, &line, &column);
+  return tsr_reader_fail(reader->in, name->at, SYNTAX,
+                         "value \"%.*s\" is already defined at line %u", (int)name->length + 1,
+                         name->at, line);
+}
+
 // `values` NULL: they are lost.
 static tsr_status define_value(tsr_op_reader *reader, const tsr_value_ref *name, tsr_value *values,
                                int count) {
   tsr_scope_entry *entry = tsr_value_scope_find(&reader->scope, name->name, name->length);
-  if (entry && entry->state == TSR_SCOPE_DEFINED && values) {
-    uint32_t line = 0, column = 0;
-    tsr_reader_place(reader->in, entry->at, &line, &column);
-    return tsr_reader_fail(reader->in, name->at, SYNTAX,
-                           "value \"%.*s\" is already defined at line %u", (int)name->length + 1,
-                           name->at, line);
-  }
+  if (entry && entry->state == TSR_SCOPE_DEFINED && values)
+    return fail_redefined(reader, name, entry);
   if (entry && entry->state == TSR_SCOPE_FORWARD && values)
     TSR_TRY(fulfil(reader, entry, values, count));
   if (!entry) entry = tsr_value_scope_add(&reader->scope, name->name, name->length);
