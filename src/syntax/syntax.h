@@ -22,7 +22,8 @@ typedef struct tsr_print_options {
   bool locations;         // loc(...) after ops and arguments, as MLIR prints debug info
   int64_t elide_elements;  // larger constants print as dense_resource<__elided__>; 0 = never
 } tsr_print_options;
-// Adds the program as MLIR prints it. NULL options are the defaults.
+// Adds the program as MLIR prints it. NULL options are the defaults. Writes the marks of values, so
+// no other thread may use the program meanwhile.
 void tsr_syntax_print(const tsr_ir *ir, const tsr_print_options *options, tsr_text *out);
 void tsr_syntax_print_op(const tsr_op *op, const tsr_print_options *options, tsr_text *out);
 void tsr_type_print(const tsr_type *type, tsr_text *out);  // tensor<2x3xf32>
