@@ -9,7 +9,7 @@
 #include "simplify/evaluate.h"
 #include "simplify/rewriter.h"
 
-enum { SMALL_ELEMENTS = 1024, FOLD_STEPS = 1 << 19, NEAR_OPERANDS = 8 };
+enum { SMALL_ELEMENTS = 1024, FOLD_STEPS = 1 << 18, NEAR_OPERANDS = 8 };
 
 static tsr_evaluate_limits limits_of(tsr_rewriter *r) {
   return (tsr_evaluate_limits){

@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-enum { ALL_FOLD_STEPS = 1 << 26 };
+enum { ALL_FOLD_STEPS = 1 << 23 };
 // Of ops. An erased op may still stand on the list.
 enum { MARK_NONE, MARK_QUEUED, MARK_ERASED };
 
