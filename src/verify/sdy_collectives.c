@@ -3,6 +3,7 @@
 // Each op says which axes it takes off the end of a dimension (all_gather), adds there (all_slice),
 // moves (all_to_all), or reduces. The sharding that results is computed as lists of axis parts and
 // compared.
+#include "base/arithmetic.h"
 #include "verify/sdy_checks.h"
 
 // The shardings around an op. An operand without one counts as replicated.
@@ -275,7 +276,8 @@ tsr_status tsr_verify_sdy_all_to_all(tsr_ir *ir, const tsr_op *op) {
 
 static int64_t sharded_size(const tsr_sdy_parts *parts) {
   int64_t size = 1;
-  for (int64_t i = 0; i < parts->count; i++) size *= parts->items[i].size;
+  for (int64_t i = 0; i < parts->count; i++)
+    size = tsr_saturated_multiply(size, parts->items[i].size);
   return size;
 }
 

@@ -2,6 +2,7 @@
 // that are no collectives.
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "verify/sdy_checks.h"
 
 // ---- shardings of values
@@ -411,7 +412,7 @@ static tsr_status manual_factor(const tsr_op *op, const manual_side *side, int i
             "%s %d: the manual axis %s stands after a free axis, expected before", side->what,
             index, SHOW_ATTR(name));
     free_seen |= !manual;
-    if (manual) factor *= part_size(mesh, axes->items[i]);
+    if (manual) factor = tsr_saturated_multiply(factor, part_size(mesh, axes->items[i]));
   }
   *out_factor = factor;
   return NULL;

@@ -52,8 +52,8 @@ static tsr_status resolve_sub_axis(const tsr_attr *name, const tsr_attr *info, i
   const int length = (int)tsr_least((int64_t)name->length, 80);
   int64_t end = 0;
   if (pre < 1)
-    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has pre-size %lld, expected 1 or more", length,
-                    name->bytes, (long long)pre);
+    return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has pre-size %lld, expected 1 or more",
+                    length, name->bytes, (long long)pre);
   if (size <= 1)
     return tsr_fail(CONSTRAINT, "sub-axis of \"%.*s\" has size %lld, expected 2 or more", length,
                     name->bytes, (long long)size);
@@ -78,6 +78,9 @@ static tsr_status resolve(const tsr_attr *mesh, const tsr_attr *axis, tsr_sdy_pa
     return tsr_fail(CONSTRAINT, "axis \"%.*s\" is not in the mesh",
                     (int)tsr_least((int64_t)name->length, 80), name->bytes);
   const int64_t size = tsr_sdy_axis_size(mesh, index);
+  if (size < 1)  // a wrong mesh is reported where it stands too
+    return tsr_fail(CONSTRAINT, "axis \"%.*s\" has size %lld, expected 1 or more",
+                    (int)tsr_least((int64_t)name->length, 80), name->bytes, (long long)size);
   *out_part = (tsr_sdy_part){.axis = index, .whole = true, .pre = 1, .size = size};
   return info ? resolve_sub_axis(name, info, size, out_part) : NULL;
 }

@@ -365,6 +365,20 @@ static void collectives_give_their_out_sharding(void **state) {
   check_body_cases(collectives_cases, COUNT_OF(collectives_cases));
 }
 
-SUITE(sdy_ops, TEST(meshes_have_unique_axes_and_all_devices),
-      TEST(shardings_use_each_part_of_an_axis_once), TEST(rules_use_each_factor),
-      TEST(bodies_see_local_shapes), TEST(collectives_give_their_out_sharding))
+static void a_wrong_mesh_is_reported_with_its_uses(void **state) {
+  (void)state;
+  assert_fails(
+      verify_text(
+          "sdy.mesh @mesh = <[\"a\"=0]>\nfunc.func @f(%x: tensor<8xf32>) {\n%r = "
+          "sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"a\"}]>] "
+          "out_shardings=[<@mesh, [{\"a\"}]>] manual_axes={\"a\"} (%y: tensor<4xf32>) {\n"
+          "sdy.return %y : tensor<4xf32>\n} : (tensor<8xf32>) -> tensor<8xf32>\nreturn\n}\n"),
+      CONSTRAINT,
+      "t:1:1: sdy.mesh: axis \"a\" has size 0, expected 1 or more\n"
+      "t:3:6: sdy.manual_computation: operand 0: axis \"a\" has size 0, expected 1 or more");
+}
+
+SUITE(sdy_ops, TEST(a_wrong_mesh_is_reported_with_its_uses),
+      TEST(meshes_have_unique_axes_and_all_devices), TEST(shardings_use_each_part_of_an_axis_once),
+      TEST(rules_use_each_factor), TEST(bodies_see_local_shapes),
+      TEST(collectives_give_their_out_sharding))
