@@ -58,8 +58,9 @@ static bool make_room(void **list, int64_t count, int64_t *capacity, size_t size
 #define MAKE_ROOM(list, count, capacity)                                                  \
   do {                                                                                    \
     void *list_ = (void *)(list);                                                         \
-    if (!make_room(&list_, (count), &(capacity), sizeof *(list))) TSR_NEED((void *)NULL); \
-    (list) = list_;                                                                       \
+    const bool made_ = make_room(&list_, (count), &(capacity), sizeof *(list));           \
+    (list) = list_; /* it may have moved before memory ran out */                         \
+    TSR_NEED(made_);                                                                      \
   } while (0)
 
 static tsr_wire_cursor start_of(const tsr_wire_cursor *cursor, const op_head *head) {

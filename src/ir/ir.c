@@ -15,11 +15,11 @@ struct tsr_kept_memory {
 };
 
 static bool make_tables(tsr_ir *ir) {
-  struct tsr_intern_table *tables = tsr_arena_zeros(&ir->arena, 3, sizeof *tables);
-  if (!tables) return false;
+  struct tsr_intern_table *tables = tsr_arena_zeros(&ir->arena, 2, sizeof *tables);
+  ir->symbols = tsr_arena_zeros(&ir->arena, 1, sizeof(tsr_op *));
+  if (!tables || !ir->symbols) return false;
   ir->types = tables;
   ir->names = tables + 1;
-  ir->symbols = tables + 2;
   return true;
 }
 
@@ -44,7 +44,6 @@ void tsr_ir_destroy(tsr_ir *ir) {
   if (ir->types) {
     tsr_intern_deinit(ir->types);
     tsr_intern_deinit(ir->names);
-    tsr_intern_deinit(ir->symbols);
   }
   tsr_arena_deinit(&ir->arena);
   free(ir);
@@ -93,38 +92,45 @@ const char *tsr_op_symbol(const tsr_op *op) {
 
 static tsr_ir_block *module_body(const tsr_ir *ir) { return ir->module->regions[0].first; }
 
-static bool same_symbol(const void *item, const void *wanted) {
-  const char *name = tsr_op_symbol(item);
-  return name && !strcmp(name, wanted);
+static bool is_symbol(const tsr_op *op, const char *name) {
+  const char *symbol = tsr_op_symbol(op);
+  return symbol && !strcmp(symbol, name);
 }
 
-// Ops that left the module stay in the index until it is made again, so what is found is checked.
-static tsr_op *find_indexed(const tsr_ir *ir, const char *name) {
-  tsr_op *op =
-      (tsr_op *)tsr_intern_find(ir->symbols, tsr_hash64(name, strlen(name), 0), same_symbol, name);
-  return op && op->block == module_body(ir) ? op : NULL;
+// Where an op of this hash hangs in the index, or would.
+static tsr_op **symbol_place(const tsr_ir *ir, uint64_t hash, const char *name) {
+  tsr_op **place = ir->symbols;
+  for (uint64_t left = hash; *place; left >>= 2) {
+    if ((*place)->symbol->hash == hash && is_symbol(*place, name)) break;
+    place = &(*place)->symbol->children[left & 3];
+  }
+  return place;
 }
+
+static uint64_t hash_name(const char *name) { return tsr_hash64(name, strlen(name), 0); }
 
 static void index_symbols(const tsr_ir *ir) {
-  tsr_intern_clear(ir->symbols);
-  for (const tsr_op *op = module_body(ir)->first; op; op = op->next) {
-    const char *name = tsr_op_symbol(op);
-    if (name && !find_indexed(ir, name) &&
-        !tsr_intern_add(ir->symbols, tsr_hash64(name, strlen(name), 0), op))
-      return;
+  *ir->symbols = NULL;
+  for (tsr_op *op = module_body(ir)->first; op; op = op->next) {
+    const char *name = op->symbol ? tsr_op_symbol(op) : NULL;
+    if (!name) continue;
+    *op->symbol = (struct tsr_symbol_node){.hash = hash_name(name)};
+    tsr_op **place = symbol_place(ir, op->symbol->hash, name);
+    if (!*place) *place = op;
   }
 }
 
-// Without memory for the index the search goes through the module.
 static tsr_op *find_linearly(const tsr_ir *ir, const char *name) {
   for (tsr_op *op = module_body(ir)->first; op; op = op->next)
-    if (same_symbol(op, name)) return op;
+    if (op->symbol && is_symbol(op, name)) return op;
   return NULL;
 }
 
+// Ops that left the module or were renamed stay in the index until it is made again, so what is
+// found is checked, and what is not found is searched for.
 tsr_op *tsr_ir_find_symbol(const tsr_ir *ir, const char *name) {
-  tsr_op *op = find_indexed(ir, name);
-  if (op) return op;
+  tsr_op *op = *symbol_place(ir, hash_name(name), name);
+  if (op && op->block == module_body(ir)) return op;
   op = find_linearly(ir, name);
   if (op) index_symbols(ir);
   return op;

@@ -341,6 +341,12 @@ struct tsr_value {
   uint32_t mark;             // for the pass that runs now
 };
 
+// A node of the index of symbols. It is part of its op's memory, so an index needs none.
+struct tsr_symbol_node {
+  uint64_t hash;
+  tsr_op *children[4];  // by two bits of the hash, from the lowest
+};
+
 struct tsr_op {
   const tsr_op_info *info;  // its row of ir/ops.def; tsr_op_unknown for an op that has none
   const char *name;         // "stablehlo.add"
@@ -350,10 +356,11 @@ struct tsr_op {
   tsr_use *operands;
   tsr_value *results;
   tsr_region *regions;
-  tsr_named_attr *attrs;     // inherent and discardable ones together, sorted by name
-  const tsr_attr *location;  // NULL = unknown
-  uint32_t line, column;     // in the text it was read from; 0 = none
-  uint32_t mark;             // for the pass that runs now
+  tsr_named_attr *attrs;           // inherent and discardable ones together, sorted by name
+  const tsr_attr *location;        // NULL = unknown
+  struct tsr_symbol_node *symbol;  // of an op with a sym_name: its place in the index of symbols
+  uint32_t line, column;           // in the text it was read from; 0 = none
+  uint32_t mark;                   // for the pass that runs now
 };
 
 struct tsr_ir_block {
@@ -373,7 +380,8 @@ struct tsr_region {
 struct tsr_ir {
   tsr_arena arena;
   tsr_op *module;  // builtin.module: one region, one block
-  struct tsr_intern_table *types, *names, *symbols;
+  struct tsr_intern_table *types, *names;
+  tsr_op **symbols;  // the root of the index of symbols, a trie by the hash of their names
   struct tsr_kept_memory *kept;
   const tsr_attr *unit, *true_value, *false_value, *unknown_location;
   tsr_named_attr *resources;  // blobs of dense_resource: DENSE attributes (of i8) by key, sorted

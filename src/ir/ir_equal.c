@@ -22,16 +22,34 @@ static bool add_values(program_comparison *compare, const tsr_value *a, tsr_valu
   return false;
 }
 
+// The next attribute that says something. Functions may list a dictionary for each argument and
+// result, all of them empty.
+static int next_attr(const tsr_op *op, int at) {
+  for (; at < op->attr_count; at++) {
+    const tsr_attr *attr = op->attrs[at].attr;
+    const bool lists =
+        !strcmp(op->attrs[at].name, "arg_attrs") || !strcmp(op->attrs[at].name, "res_attrs");
+    if (op->info->id != TSR_OP_FUNC || !lists || attr->kind != TSR_ATTR_ARRAY) return at;
+    for (int64_t i = 0; i < attr->count; i++)
+      if (attr->items[i]->kind != TSR_ATTR_DICT || attr->items[i]->count) return at;
+  }
+  return at;
+}
+
+static bool differ_in(const program_comparison *compare, const tsr_op *op, const char *name) {
+  if (compare->out) tsr_text_addf(compare->out, "%s: attribute \"%s\" differs", op->name, name);
+  return false;
+}
+
 static bool same_attrs(const program_comparison *compare, const tsr_op *a, const tsr_op *b) {
-  if (a->attr_count != b->attr_count) return differ(compare, a, "the attributes differ in number");
-  for (int i = 0; i < a->attr_count; i++)
-    if (strcmp(a->attrs[i].name, b->attrs[i].name) != 0 ||
-        !tsr_attr_equal(a->attrs[i].attr, b->attrs[i].attr)) {
-      if (compare->out)
-        tsr_text_addf(compare->out, "%s: attribute \"%s\" differs", a->name, a->attrs[i].name);
-      return false;
-    }
-  return true;
+  int left = next_attr(a, 0), right = next_attr(b, 0);
+  for (; left < a->attr_count && right < b->attr_count;
+       left = next_attr(a, left + 1), right = next_attr(b, right + 1))
+    if (strcmp(a->attrs[left].name, b->attrs[right].name) != 0 ||
+        !tsr_attr_equal(a->attrs[left].attr, b->attrs[right].attr))
+      return differ_in(compare, a, a->attrs[left].name);
+  if (left == a->attr_count && right == b->attr_count) return true;
+  return differ(compare, a, "the attributes differ in number");
 }
 
 static bool same_values(program_comparison *compare, const tsr_op *a, const tsr_op *b) {

@@ -153,14 +153,16 @@ static void fill_op(tsr_op *op, const tsr_op_parts *parts) {
   }
 }
 
-// One block of memory: the op, then its operands, results, regions and attributes.
+// One block of memory: the op, then its operands, results, regions, attributes and symbol.
 tsr_op *tsr_op_create(tsr_ir *ir, const tsr_op_parts *parts) {
   const size_t operands = (size_t)parts->operand_count, results = (size_t)parts->result_count,
-               regions = (size_t)parts->region_count, attrs = (size_t)parts->attr_count;
+               regions = (size_t)parts->region_count, attrs = (size_t)parts->attr_count,
+               symbols = tsr_op_info_of(parts->id)->traits & TSR_TRAIT_SYMBOL ? 1 : 0;
   char *memory =
       tsr_arena_zeros(&ir->arena, 1,
                       sizeof(tsr_op) + operands * sizeof(tsr_use) + results * sizeof(tsr_value) +
-                          regions * sizeof(tsr_region) + attrs * sizeof(tsr_named_attr));
+                          regions * sizeof(tsr_region) + attrs * sizeof(tsr_named_attr) +
+                          symbols * sizeof(struct tsr_symbol_node));
   if (!memory) return NULL;
   tsr_op *op = part_of(&memory, 1, sizeof *op);
   op->info = tsr_op_info_of(parts->id);
@@ -174,6 +176,7 @@ tsr_op *tsr_op_create(tsr_ir *ir, const tsr_op_parts *parts) {
   op->results = part_of(&memory, results, sizeof *op->results);
   op->regions = part_of(&memory, regions, sizeof *op->regions);
   op->attrs = part_of(&memory, attrs, sizeof *op->attrs);
+  op->symbol = symbols ? part_of(&memory, 1, sizeof *op->symbol) : NULL;
   fill_op(op, parts);
   return op;
 }

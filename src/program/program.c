@@ -86,13 +86,19 @@ static tsr_status read_export(tsr_program *program, const char *bytes, size_t le
                            program->export_file->module_length);
 }
 
+// A text holds no zero byte; a file of jax.export begins with a small number of four bytes.
+static bool is_text(const char *bytes, size_t length) {
+  return !memchr(bytes, '\0', length < sizeof(uint32_t) ? length : sizeof(uint32_t));
+}
+
 static tsr_status read_content(tsr_program *program, const char *bytes, size_t length) {
   if (tsr_bytecode_is(bytes, length)) {
     program->form = TSR_PROGRAM_ARTIFACT;
     return tsr_bytecode_read(program->ir, program->name, bytes, length);
   }
-  if (tsr_export_is(bytes, length)) return read_export(program, bytes, length);
-  return tsr_syntax_read(program->ir, program->name, bytes, length);
+  if (is_text(bytes, length)) return tsr_syntax_read(program->ir, program->name, bytes, length);
+  return tsr_note(read_export(program, bytes, length),
+                  "neither text nor a portable artifact, and as a file of jax.export");
 }
 
 // Takes `bytes`, which live as long as the program.

@@ -1,0 +1,8 @@
+#include "support/suites.h"
+
+#define SUITES(X)   \
+  X(program_open)   \
+  X(program_values) \
+  X(program_corpus)
+
+MAIN_OF(SUITES)
