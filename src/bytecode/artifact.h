@@ -76,7 +76,8 @@ typedef struct tsr_artifact {
   const char *name;  // of the file
   const unsigned char *bytes;
   size_t length;
-  int version;                                  // of MLIR bytecode
+  int version;  // of MLIR bytecode
+  const tsr_type *i64;
   tsr_wire_cursor sections[TSR_SECTION_COUNT];  // `at` NULL = absent
   tsr_arena arena;                              // of the tables
   tsr_artifact_string *strings;

@@ -332,7 +332,7 @@ static tsr_status field_int(tsr_artifact *artifact, tsr_wire_cursor *cursor,
   (void)field;
   int64_t value = 0;
   TSR_TRY(tsr_wire_svarint(cursor, &value));
-  return made(tsr_attr_i64(artifact->ir, value), out_attr);
+  return made(tsr_attr_integer(artifact->ir, artifact->i64, value), out_attr);
 }
 
 static tsr_status field_ints(tsr_artifact *artifact, tsr_wire_cursor *cursor,
@@ -341,7 +341,7 @@ static tsr_status field_ints(tsr_artifact *artifact, tsr_wire_cursor *cursor,
   const int64_t *values = NULL;
   int count = 0;
   TSR_TRY(tsr_artifact_ints(artifact, cursor, &values, &count));
-  return made(tsr_attr_ints(artifact->ir, values, count), out_attr);
+  return made(tsr_attr_dense_array(artifact->ir, artifact->i64, values, count), out_attr);
 }
 
 enum { MAX_PLACE = 4 };  // line, column, end line, end column
@@ -354,7 +354,7 @@ static tsr_status read_place(tsr_artifact *artifact, tsr_wire_cursor *cursor, in
     TSR_TRY(tsr_wire_index(cursor, "line or column", INT32_MAX, &value));
     values[i] = value;
   }
-  return made(tsr_attr_ints(artifact->ir, values, count), out_attr);
+  return made(tsr_attr_dense_array(artifact->ir, artifact->i64, values, count), out_attr);
 }
 
 static tsr_status field_counts(tsr_artifact *artifact, tsr_wire_cursor *cursor,
@@ -385,7 +385,8 @@ static tsr_status field_optional_count(tsr_artifact *artifact, tsr_wire_cursor *
   uint64_t value = 0;
   bool present = false;
   TSR_TRY(tsr_wire_flagged(cursor, &value, &present));
-  return present ? made(tsr_attr_i64(artifact->ir, (int64_t)value), out_attr) : NULL;
+  return present ? made(tsr_attr_integer(artifact->ir, artifact->i64, (int64_t)value), out_attr)
+                 : NULL;
 }
 
 static tsr_status field_double(tsr_artifact *artifact, tsr_wire_cursor *cursor,

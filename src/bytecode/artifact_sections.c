@@ -274,6 +274,8 @@ tsr_status tsr_artifact_open(tsr_artifact *artifact) {
   tsr_wire_cursor cursor = {artifact->name,  artifact->bytes,
                             artifact->bytes, artifact->bytes + artifact->length,
                             "header",        -1};
+  artifact->i64 = tsr_type_integer(artifact->ir, 64, TSR_SIGNLESS);
+  TSR_NEED(artifact->i64);
   TSR_TRY(read_header(artifact, &cursor));
   cursor.what = "file";
   TSR_TRY(find_sections(artifact, &cursor));
