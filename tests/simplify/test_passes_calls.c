@@ -75,6 +75,16 @@ static const call_case calls[] = {
      MAIN("  %0 = stablehlo.composite \"a.b\" %x {composite_attributes = {n = 1 : i32}, "
           "decomposition = @f} : (tensor<i32>) -> tensor<i32>\n" END("%0")) FUNC("f") BODY("add"),
      MAIN(CALL("%0", "f", "%x") END("%0")) FUNC("f") BODY("add")},
+    // A constraint that nothing uses still says how its operand is sharded.
+    {"simplify",
+     "sdy.mesh @m = <[\"a\"=2]>\n" MAIN(
+         "  %0 = stablehlo.negate %x : tensor<i32>\n"
+         "  %1 = sdy.sharding_constraint %0 <@m, []> : tensor<i32>\n"
+         "  %2 = sdy.sharding_constraint %0 <@m, []> : tensor<i32>\n" END("%2")),
+     "sdy.mesh @m = <[\"a\"=2]>\n" MAIN(
+         "  %0 = stablehlo.negate %x : tensor<i32>\n"
+         "  %1 = sdy.sharding_constraint %0 <@m, []> : tensor<i32>\n"
+         "  %2 = sdy.sharding_constraint %0 <@m, []> : tensor<i32>\n" END("%2"))},
     // All together.
     {"simplify",
      MAIN(CALL("%0", "f", "%x")
