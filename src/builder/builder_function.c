@@ -224,6 +224,7 @@ static tsr_status begin(tsr_builder *builder, const char *name) {
                     tsr_op_symbol(builder->function.op));
   if (builder->main.block->region->parent != builder->main.op)
     return tsr_fail(BAD_ARGUMENT, "a function cannot begin in a region");
+  if (!*name) return tsr_fail(BAD_ARGUMENT, "the name of the function is empty");
   if (tsr_ir_find_symbol(builder->ir, name))
     return tsr_fail(BAD_ARGUMENT, "there is already a function or mesh \"%s\"", name);
   return tsr_builder_open(builder, &builder->function, name, "private");

@@ -69,6 +69,7 @@ static tsr_status count_devices(tsr_builder *builder, int64_t count) {
 // Meshes stand before the functions, in the order of their declaration.
 static tsr_status add_mesh(tsr_builder *builder, const char *name, const tsr_mesh *mesh) {
   tsr_ir *ir = builder->ir;
+  if (!*name) return tsr_fail(BAD_ARGUMENT, "the name of the mesh is empty");
   if (tsr_ir_find_symbol(ir, name))
     return tsr_fail(BAD_ARGUMENT, "there is already a function or mesh \"%s\"", name);
   tsr_named_attr attrs[2];

@@ -115,6 +115,7 @@ static void function_twice(tsr_builder *b) {
   tsr_build_end_function(b);
   tsr_build_begin_function(b, "f");
 }
+static void function_without_name(tsr_builder *b) { tsr_build_begin_function(b, ""); }
 static void function_not_begun(tsr_builder *b) { tsr_build_end_function(b); }
 static void callee_unknown(tsr_builder *b) { tsr_build_call(b, "f", NULL, 0, NULL, 0); }
 static void define_f(tsr_builder *b) {
@@ -280,6 +281,8 @@ static const struct {
          "call 2, begin_function: function \"f\" has not ended"),
     CASE(function_twice, BAD_ARGUMENT,
          "call 3, begin_function: there is already a function or mesh \"f\""),
+    CASE(function_without_name, BAD_ARGUMENT,
+         "call 1, begin_function: the name of the function is empty"),
     CASE(function_not_begun, BAD_ARGUMENT, "call 1, end_function: no function has begun"),
     CASE(callee_unknown, UNKNOWN_SYMBOL, "call 1, call: there is no function \"f\""),
     CASE(callee_open, BAD_ARGUMENT, "call 2, call: function \"f\" has not ended"),
