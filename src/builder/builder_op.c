@@ -36,7 +36,7 @@ static tsr_status read_types(tsr_builder *builder, const char *list, const tsr_t
 
 // ---- attributes ----
 
-static const tsr_field_info *find_field(const tsr_op_info *info, const char *name) {
+static const tsr_attr_info *find_field(const tsr_op_info *info, const char *name) {
   for (int i = 0; i < info->attr_count; i++)
     if (!strcmp(info->attrs[i].name, name)) return &info->attrs[i];
   return NULL;
@@ -63,7 +63,7 @@ static bool are_integers(const tsr_attr *list) {
 }
 
 static const tsr_attr *fit(tsr_ir *ir, const tsr_op_info *info, const tsr_named_attr *entry) {
-  const tsr_field_info *field = find_field(info, entry->name);
+  const tsr_attr_info *field = find_field(info, entry->name);
   if (field && are_integers(entry->attr)) {
     if (field->form == TSR_FORM_INTS) return to_ints(ir, entry->attr);
     if (field->form == TSR_FORM_BOOLS) return to_bools(ir, entry->attr);

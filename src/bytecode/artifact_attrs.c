@@ -260,16 +260,16 @@ static tsr_status read_resource(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 // ---- records ----
 
 typedef tsr_status field_reader(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                const tsr_field_info *field, const tsr_attr **out_attr);
+                                const tsr_attr_info *field, const tsr_attr **out_attr);
 
 static tsr_status field_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return tsr_artifact_attr(artifact, cursor, out_attr);
 }
 
 static tsr_status field_symbol(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                               const tsr_field_info *field, const tsr_attr **out_attr) {
+                               const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   const tsr_attr *attr = NULL;
   TSR_TRY(tsr_artifact_attr(artifact, cursor, &attr));
@@ -280,25 +280,25 @@ static tsr_status field_symbol(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_location(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                 const tsr_field_info *field, const tsr_attr **out_attr) {
+                                 const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return tsr_artifact_location(artifact, cursor, out_attr);
 }
 
 static tsr_status field_attrs(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                              const tsr_field_info *field, const tsr_attr **out_attr) {
+                              const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return read_array(artifact, cursor, NULL, out_attr);
 }
 
 static tsr_status field_optional_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                      const tsr_field_info *field, const tsr_attr **out_attr) {
+                                      const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return tsr_artifact_optional_attr(artifact, cursor, out_attr);
 }
 
 static tsr_status field_maybe_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                   const tsr_field_info *field, const tsr_attr **out_attr) {
+                                   const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   bool present = false;
   TSR_TRY(read_bit(cursor, &present));
@@ -306,7 +306,7 @@ static tsr_status field_maybe_attr(tsr_artifact *artifact, tsr_wire_cursor *curs
 }
 
 static tsr_status field_byte_attr(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                  const tsr_field_info *field, const tsr_attr **out_attr) {
+                                  const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   unsigned char present = 0;
   TSR_TRY(tsr_wire_byte(cursor, &present));
@@ -314,13 +314,13 @@ static tsr_status field_byte_attr(tsr_artifact *artifact, tsr_wire_cursor *curso
 }
 
 static tsr_status field_type(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return read_type(artifact, cursor, NULL, out_attr);
 }
 
 static tsr_status field_text(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   tsr_artifact_string string = {0};
   TSR_TRY(tsr_artifact_string_at(artifact, cursor, &string));
@@ -328,7 +328,7 @@ static tsr_status field_text(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_int(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                            const tsr_field_info *field, const tsr_attr **out_attr) {
+                            const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   int64_t value = 0;
   TSR_TRY(tsr_wire_svarint(cursor, &value));
@@ -336,7 +336,7 @@ static tsr_status field_int(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_ints(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   const int64_t *values = NULL;
   int count = 0;
@@ -358,7 +358,7 @@ static tsr_status read_place(tsr_artifact *artifact, tsr_wire_cursor *cursor, in
 }
 
 static tsr_status field_counts(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                               const tsr_field_info *field, const tsr_attr **out_attr) {
+                               const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   int count = 0;
   TSR_TRY(tsr_wire_index(cursor, "number of places", MAX_PLACE + 1, &count));
@@ -366,13 +366,13 @@ static tsr_status field_counts(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_line_column(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                    const tsr_field_info *field, const tsr_attr **out_attr) {
+                                    const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   return read_place(artifact, cursor, 2, out_attr);
 }
 
 static tsr_status field_byte(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   unsigned char byte = 0;
   TSR_TRY(tsr_wire_byte(cursor, &byte));
@@ -380,7 +380,7 @@ static tsr_status field_byte(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_optional_count(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                                       const tsr_field_info *field, const tsr_attr **out_attr) {
+                                       const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   uint64_t value = 0;
   bool present = false;
@@ -390,7 +390,7 @@ static tsr_status field_optional_count(tsr_artifact *artifact, tsr_wire_cursor *
 }
 
 static tsr_status field_double(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                               const tsr_field_info *field, const tsr_attr **out_attr) {
+                               const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)field;
   uint64_t bits = 0;
   TSR_TRY(tsr_wire_integer(cursor, 64, &bits));
@@ -400,7 +400,7 @@ static tsr_status field_double(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_case(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                             const tsr_field_info *field, const tsr_attr **out_attr) {
+                             const tsr_attr_info *field, const tsr_attr **out_attr) {
   const tsr_wire_cursor start = *cursor;
   int64_t value = 0;
   TSR_TRY(tsr_wire_svarint(cursor, &value));
@@ -408,7 +408,7 @@ static tsr_status field_case(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_absent(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                               const tsr_field_info *field, const tsr_attr **out_attr) {
+                               const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)artifact;
   (void)cursor;
   (void)field;
@@ -417,14 +417,14 @@ static tsr_status field_absent(tsr_artifact *artifact, tsr_wire_cursor *cursor,
 }
 
 static tsr_status field_empty(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                              const tsr_field_info *field, const tsr_attr **out_attr) {
+                              const tsr_attr_info *field, const tsr_attr **out_attr) {
   (void)cursor;
   (void)field;
   return made(tsr_attr_array(artifact->ir, NULL, 0), out_attr);
 }
 
 static tsr_status field_first(tsr_artifact *artifact, tsr_wire_cursor *cursor,
-                              const tsr_field_info *field, const tsr_attr **out_attr) {
+                              const tsr_attr_info *field, const tsr_attr **out_attr) {
   return make_enum(artifact, cursor, field->id, 0, out_attr);
 }
 
@@ -452,7 +452,7 @@ static field_reader *const field_readers[] = {
 };
 
 static tsr_status check_field(const tsr_wire_cursor *cursor, const tsr_record_info *record,
-                              const tsr_field_info *field, const tsr_attr *attr) {
+                              const tsr_attr_info *field, const tsr_attr *attr) {
   if (attr ? tsr_attr_has_form(attr, field->form, field->id) : !field->required) return NULL;
   return tsr_wire_fail(cursor, BROKEN_PROGRAM, "%s.%s: the field %s is %s", record->dialect,
                        record->name, field->name, attr ? "of another kind" : "missing");

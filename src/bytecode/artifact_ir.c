@@ -55,12 +55,12 @@ static bool make_room(void **list, int64_t count, int64_t *capacity, size_t size
   }
   return true;
 }
-#define MAKE_ROOM(list, count, capacity)                                                  \
-  do {                                                                                    \
-    void *list_ = (void *)(list);                                                         \
-    const bool made_ = make_room(&list_, (count), &(capacity), sizeof *(list));           \
-    (list) = list_; /* it may have moved before memory ran out */                         \
-    TSR_NEED(made_);                                                                      \
+#define MAKE_ROOM(list, count, capacity)                                        \
+  do {                                                                          \
+    void *list_ = (void *)(list);                                               \
+    const bool made_ = make_room(&list_, (count), &(capacity), sizeof *(list)); \
+    (list) = list_; /* it may have moved before memory ran out */               \
+    TSR_NEED(made_);                                                            \
   } while (0)
 
 static tsr_wire_cursor start_of(const tsr_wire_cursor *cursor, const op_head *head) {

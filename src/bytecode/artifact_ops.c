@@ -131,7 +131,7 @@ static tsr_status read_vhlo(op_attrs *reader) {
 }
 
 // An enum of Shardy may be stored as its number.
-static tsr_status fit_enum(op_attrs *reader, const tsr_field_info *field, const tsr_attr **attr) {
+static tsr_status fit_enum(op_attrs *reader, const tsr_attr_info *field, const tsr_attr **attr) {
   if (field->form != TSR_FORM_ENUM || (*attr)->kind != TSR_ATTR_INTEGER) return NULL;
   const tsr_enum_info *info = tsr_enum_info_of((tsr_enum_id)field->id);
   const int64_t value = (*attr)->integer;
@@ -177,7 +177,7 @@ static tsr_status check_forms(const op_attrs *reader) {
   const tsr_op_info *info = reader->op->info;
   for (int i = 0; i < reader->count; i++)
     for (int k = 0; k < info->attr_count; k++) {
-      const tsr_field_info *field = &info->attrs[k];
+      const tsr_attr_info *field = &info->attrs[k];
       if (strcmp(field->name, reader->attrs[i].name) != 0) continue;
       if (!tsr_attr_has_form(reader->attrs[i].attr, field->form, field->id))
         return tsr_fail(BROKEN_PROGRAM, "the attribute \"%s\" has another kind than the op wants",

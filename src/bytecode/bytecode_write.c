@@ -57,8 +57,8 @@ static void put_section(tsr_text *out, int id, const tsr_text *content) {
 }
 
 // Calls `put` for every run of items of one dialect: the dialect, the count, then the items.
-static void put_groups(tsr_text *out, const tsr_stored_table *table,
-                       void (*put)(tsr_text *out, const tsr_stored *item)) {
+static void put_groups(tsr_text *out, const tsr_entry_table *table,
+                       void (*put)(tsr_text *out, const tsr_stored_entry *item)) {
   for (int64_t i = 0; i < table->count;) {
     int64_t end = i;
     while (end < table->count && table->items[end]->dialect == table->items[i]->dialect) end++;
@@ -68,11 +68,11 @@ static void put_groups(tsr_text *out, const tsr_stored_table *table,
   }
 }
 
-static void put_op_name(tsr_text *out, const tsr_stored *item) {
+static void put_op_name(tsr_text *out, const tsr_stored_entry *item) {
   tsr_text_add_bytes(out, item->head, item->head_length);
 }
 
-static bool uses_sdy(const tsr_stored_table *table) {
+static bool uses_sdy(const tsr_entry_table *table) {
   for (int64_t i = 0; i < table->count; i++)
     if (table->items[i]->dialect == TSR_DIALECT_SDY) return true;
   return false;
@@ -93,7 +93,7 @@ static tsr_status put_dialects(tsr_emitter *emitter, tsr_text *out) {
   return NULL;
 }
 
-static void put_size(tsr_text *out, const tsr_stored *item) {
+static void put_size(tsr_text *out, const tsr_stored_entry *item) {
   tsr_put_flagged(out, item->head_length + item->blob_length, !item->is_text);
 }
 
@@ -104,16 +104,16 @@ static void put_sizes(const tsr_emitter *emitter, tsr_text *out) {
   put_groups(out, &emitter->types, put_size);
 }
 
-static size_t bytes_of(const tsr_stored_table *table) {
+static size_t bytes_of(const tsr_entry_table *table) {
   size_t bytes = 0;
   for (int64_t i = 0; i < table->count; i++)
     bytes += table->items[i]->head_length + table->items[i]->blob_length;
   return bytes;
 }
 
-static void put_contents(const tsr_stored_table *table, tsr_text *out) {
+static void put_contents(const tsr_entry_table *table, tsr_text *out) {
   for (int64_t i = 0; i < table->count; i++) {
-    const tsr_stored *item = table->items[i];
+    const tsr_stored_entry *item = table->items[i];
     tsr_text_add_bytes(out, item->head, item->head_length);
     if (item->blob_length) tsr_text_add_bytes(out, item->blob, item->blob_length);
   }
@@ -129,7 +129,7 @@ static void put_attrs(const tsr_emitter *emitter, tsr_text *out) {
 static void put_properties(const tsr_emitter *emitter, tsr_text *out) {
   tsr_put_varint(out, (uint64_t)emitter->properties.count);
   for (int64_t i = 0; i < emitter->properties.count; i++) {
-    const tsr_stored *item = emitter->properties.items[i];
+    const tsr_stored_entry *item = emitter->properties.items[i];
     tsr_put_varint(out, item->head_length);
     tsr_text_add_bytes(out, item->head, item->head_length);
   }
@@ -147,7 +147,7 @@ static void put_strings(const tsr_emitter *emitter, tsr_text *out) {
 
 // ---- resources ----
 
-static const tsr_attr *find_resource(const tsr_emitter *emitter, const tsr_stored *key) {
+static const tsr_attr *find_resource(const tsr_emitter *emitter, const tsr_stored_entry *key) {
   for (int64_t low = 0, high = emitter->ir->resource_count; low < high;) {
     const int64_t middle = (low + high) / 2;
     const int order = strcmp(emitter->ir->resources[middle].name, key->head);
@@ -164,9 +164,19 @@ static void pad(tsr_text *out, size_t start) {
   while ((out->length - start) % RESOURCE_ALIGNMENT) tsr_text_add_char(out, (char)PADDING);
 }
 
+// Equal bytes are kept once.
+static void put_blob(const tsr_attr *blob, tsr_text *bytes) {
+  const int64_t length = blob->splat ? tsr_type_element_count(blob->type) : (int64_t)blob->length;
+  tsr_put_varint(bytes, RESOURCE_ALIGNMENT);
+  tsr_put_varint(bytes, (uint64_t)length);
+  pad(bytes, 0);
+  for (int64_t i = 0; blob->splat && i < length; i++) tsr_text_add_char(bytes, *blob->bytes);
+  if (!blob->splat) tsr_text_add_bytes(bytes, blob->bytes, blob->length);
+}
+
 // Two sections: keys with sizes, and the bytes. Keys without bytes are only declared.
 static tsr_status put_resources(tsr_emitter *emitter, tsr_text *sizes, tsr_text *bytes) {
-  const tsr_stored_table *keys = &emitter->resources;
+  const tsr_entry_table *keys = &emitter->resources;
   tsr_put_varint(sizes, 0);  // no resources from outside the dialects
   tsr_put_varint(sizes, TSR_DIALECT_BUILTIN);
   tsr_put_varint(sizes, (uint64_t)keys->count);
@@ -175,12 +185,7 @@ static tsr_status put_resources(tsr_emitter *emitter, tsr_text *sizes, tsr_text 
     const size_t before = bytes->length;
     int64_t string = 0;
     TSR_TRY(tsr_emit_string(emitter, keys->items[i]->head, keys->items[i]->head_length, &string));
-    if (blob) {
-      tsr_put_varint(bytes, RESOURCE_ALIGNMENT);
-      tsr_put_varint(bytes, blob->length);
-      pad(bytes, 0);
-      tsr_text_add_bytes(bytes, blob->bytes, blob->length);
-    }
+    if (blob) put_blob(blob, bytes);
     tsr_put_varint(sizes, (uint64_t)string);
     tsr_put_varint(sizes, bytes->length - before);
     tsr_text_add_char(sizes, RESOURCE_BLOB);

@@ -218,7 +218,7 @@ static tsr_status add_field(tsr_ir *ir, record_parts *records, const tsr_vhlo_at
 static tsr_status make_record(tsr_ir *ir, record_parts *parts, const tsr_attr **out_attr) {
   const tsr_record_info info = tsr_record_info_of((tsr_record_id)parts->record);
   for (int i = 0; i < info.field_count; i++) {
-    const tsr_field_info *field = &info.fields[i];
+    const tsr_attr_info *field = &info.fields[i];
     if (!parts->fields[i] && field->form == TSR_FORM_INTS) {
       parts->fields[i] = tsr_attr_ints(ir, NULL, 0);
       TSR_NEED(parts->fields[i]);

@@ -53,7 +53,7 @@ static tsr_status end(tsr_emitter *emitter, tsr_code_dialect dialect, size_t sta
 
 static tsr_status store_text(tsr_emitter *emitter, const tsr_attr *attr, int64_t *out_index) {
   const size_t start = emitter->scratch.length;
-  tsr_stored stored = {.dialect = TSR_DIALECT_BUILTIN, .is_text = true};
+  tsr_stored_entry stored = {.dialect = TSR_DIALECT_BUILTIN, .is_text = true};
   tsr_attr_print(attr, &emitter->scratch);
   tsr_text_add_char(&emitter->scratch, '\0');
   return tsr_emit_store_blob(emitter, &emitter->attrs, &stored, start, 0, out_index);
@@ -159,7 +159,7 @@ tsr_status tsr_emit_dictionary(tsr_emitter *emitter, const tsr_named_attr *entri
 static tsr_status store_blob(tsr_emitter *emitter, tsr_code_dialect dialect, size_t start,
                              const void *bytes, size_t length, uint64_t hash, int64_t *out_index) {
   tsr_put_varint(&emitter->scratch, length);
-  tsr_stored stored = {.dialect = dialect, .blob = bytes, .blob_length = length};
+  tsr_stored_entry stored = {.dialect = dialect, .blob = bytes, .blob_length = length};
   return tsr_emit_store_blob(emitter, &emitter->attrs, &stored, start, hash, out_index);
 }
 

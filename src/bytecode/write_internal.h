@@ -12,7 +12,7 @@
 #include "ir/intern.h"
 #include "ir/ir.h"
 
-typedef struct tsr_stored {
+typedef struct tsr_stored_entry {
   tsr_code_dialect dialect;
   bool is_text;  // an attribute or type as MLIR prints it
   const char *head;
@@ -20,13 +20,13 @@ typedef struct tsr_stored {
   const char *blob;  // follows the head; borrowed of the program where it is large
   size_t blob_length;
   int64_t index;
-} tsr_stored;
+} tsr_stored_entry;
 
-typedef struct tsr_stored_table {
+typedef struct tsr_entry_table {
   tsr_intern_table by_content;
-  tsr_stored **items;
+  tsr_stored_entry **items;
   int64_t count, capacity;
-} tsr_stored_table;
+} tsr_entry_table;
 
 // Indices by address and a small number: open addressing, at most half full.
 typedef struct tsr_remembered {
@@ -44,7 +44,7 @@ typedef struct tsr_emitter {
   const tsr_ir *ir;
   int version;  // TSR_VHLO_VERSION
   tsr_arena arena;
-  tsr_stored_table strings, attrs, types, properties, op_names, resources;
+  tsr_entry_table strings, attrs, types, properties, op_names, resources;
   tsr_index_memory memo;
   tsr_text scratch;
   bool mixed;  // has Shardy ops with values, so that casts may be needed
@@ -64,11 +64,11 @@ void tsr_put_bits(tsr_text *out, int bits, int64_t value);
 // ---- tables ----
 
 // Stores what stands in the scratch from `start` on, and takes it out of the scratch.
-TSR_MUST_USE tsr_status tsr_emit_store(tsr_emitter *emitter, tsr_stored_table *table,
+TSR_MUST_USE tsr_status tsr_emit_store(tsr_emitter *emitter, tsr_entry_table *table,
                                        tsr_code_dialect dialect, size_t start, int64_t *out_index);
 // The same with bytes that follow it and a hash of them, and with text.
-TSR_MUST_USE tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_stored_table *table,
-                                            tsr_stored *stored, size_t start, uint64_t hash,
+TSR_MUST_USE tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_entry_table *table,
+                                            tsr_stored_entry *stored, size_t start, uint64_t hash,
                                             int64_t *out_index);
 TSR_MUST_USE tsr_status tsr_emit_string(tsr_emitter *emitter, const char *bytes, size_t length,
                                         int64_t *out_index);

@@ -280,7 +280,7 @@ static tsr_status store_vhlo(tsr_emitter *emitter, const tsr_op *op, const tsr_v
 }
 
 // Shardy's later additions follow the older properties, and older readers do not know them.
-static bool is_late(const tsr_field_info *field) { return !strcmp(field->name, "reduction_op"); }
+static bool is_late(const tsr_attr_info *field) { return !strcmp(field->name, "reduction_op"); }
 
 static tsr_status store_other(tsr_emitter *emitter, const tsr_op *op, int64_t *out_index) {
   if (!op->info->attr_count) {
@@ -289,7 +289,7 @@ static tsr_status store_other(tsr_emitter *emitter, const tsr_op *op, int64_t *o
   }
   const size_t start = emitter->scratch.length;
   for (int i = 0; i < op->info->attr_count; i++) {
-    const tsr_field_info *field = &op->info->attrs[i];
+    const tsr_attr_info *field = &op->info->attrs[i];
     const tsr_attr *value = tsr_op_attr(op, field->name);
     int64_t index = 0;
     if (value) TSR_TRY(tsr_emit_attr(emitter, value, TSR_DIALECT_BUILTIN, &index));

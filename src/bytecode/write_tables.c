@@ -46,23 +46,23 @@ void tsr_put_bits(tsr_text *out, int bits, int64_t value) {
 // ---- tables ----
 
 static bool same_stored(const void *item, const void *wanted) {
-  const tsr_stored *a = item, *b = wanted;
+  const tsr_stored_entry *a = item, *b = wanted;
   return a->dialect == b->dialect && a->is_text == b->is_text && a->head_length == b->head_length &&
          a->blob_length == b->blob_length &&
          (!a->head_length || !memcmp(a->head, b->head, a->head_length)) &&
          (!a->blob_length || a->blob == b->blob || !memcmp(a->blob, b->blob, a->blob_length));
 }
 
-static uint64_t hash_of(const tsr_stored *stored, uint64_t hash) {
+static uint64_t hash_of(const tsr_stored_entry *stored, uint64_t hash) {
   hash ^= 0xcbf29ce484222325u + (uint64_t)stored->dialect;
   for (size_t i = 0; i < stored->head_length; i++)
     hash = (hash ^ (unsigned char)stored->head[i]) * 0x100000001b3u;
   return hash ^ hash >> 29;
 }
 
-static tsr_status add_stored(tsr_emitter *emitter, tsr_stored_table *table,
-                             const tsr_stored *wanted, uint64_t hash, int64_t *out_index) {
-  tsr_stored *stored = tsr_arena_alloc(&emitter->arena, sizeof *stored);
+static tsr_status add_stored(tsr_emitter *emitter, tsr_entry_table *table,
+                             const tsr_stored_entry *wanted, uint64_t hash, int64_t *out_index) {
+  tsr_stored_entry *stored = tsr_arena_alloc(&emitter->arena, sizeof *stored);
   TSR_NEED(stored);
   *stored = *wanted;
   stored->head =
@@ -79,14 +79,15 @@ static tsr_status add_stored(tsr_emitter *emitter, tsr_stored_table *table,
   return NULL;
 }
 
-tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_stored_table *table, tsr_stored *stored,
-                               size_t start, uint64_t hash, int64_t *out_index) {
+tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_entry_table *table,
+                               tsr_stored_entry *stored, size_t start, uint64_t hash,
+                               int64_t *out_index) {
   tsr_text *scratch = &emitter->scratch;
   TSR_TRY(tsr_text_check(scratch));
   stored->head_length = scratch->length - start;
   stored->head = scratch->data ? scratch->data + start : NULL;
   hash = hash_of(stored, hash);
-  const tsr_stored *found = tsr_intern_find(&table->by_content, hash, same_stored, stored);
+  const tsr_stored_entry *found = tsr_intern_find(&table->by_content, hash, same_stored, stored);
   if (found)
     *out_index = found->index;
   else
@@ -95,9 +96,9 @@ tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_stored_table *table, ts
   return NULL;
 }
 
-tsr_status tsr_emit_store(tsr_emitter *emitter, tsr_stored_table *table, tsr_code_dialect dialect,
+tsr_status tsr_emit_store(tsr_emitter *emitter, tsr_entry_table *table, tsr_code_dialect dialect,
                           size_t start, int64_t *out_index) {
-  tsr_stored stored = {.dialect = dialect};
+  tsr_stored_entry stored = {.dialect = dialect};
   return tsr_emit_store_blob(emitter, table, &stored, start, 0, out_index);
 }
 
@@ -147,8 +148,8 @@ tsr_status tsr_emit_remember(tsr_emitter *emitter, const void *key, int variant,
 }
 
 void tsr_emit_deinit(tsr_emitter *emitter) {
-  tsr_stored_table *tables[] = {&emitter->strings,    &emitter->attrs,    &emitter->types,
-                                &emitter->properties, &emitter->op_names, &emitter->resources};
+  tsr_entry_table *tables[] = {&emitter->strings,    &emitter->attrs,    &emitter->types,
+                               &emitter->properties, &emitter->op_names, &emitter->resources};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     free(tables[i]->items);
     tsr_intern_deinit(&tables[i]->by_content);

@@ -122,7 +122,7 @@ static tsr_status put_fields(tsr_emitter *emitter, const tsr_type *type, tsr_cod
 // Text entries end with '\0'.
 static tsr_status store_text(tsr_emitter *emitter, const tsr_type *type, int64_t *out_index) {
   const size_t start = emitter->scratch.length;
-  tsr_stored stored = {.dialect = TSR_DIALECT_BUILTIN, .is_text = true};
+  tsr_stored_entry stored = {.dialect = TSR_DIALECT_BUILTIN, .is_text = true};
   tsr_type_print(type, &emitter->scratch);
   tsr_text_add_char(&emitter->scratch, '\0');
   return tsr_emit_store_blob(emitter, &emitter->types, &stored, start, 0, out_index);

@@ -253,17 +253,17 @@ typedef enum tsr_attr_form {
   TSR_FORM_SYMBOLS   // array of flat symbols
 } tsr_attr_form;
 
-typedef struct tsr_field_info {
+typedef struct tsr_attr_info {
   const char *name;
   tsr_attr_form form;
   int id;  // of the enum or record
   bool required;
-} tsr_field_info;
+} tsr_attr_info;
 
 typedef struct tsr_record_info {
   const char *dialect, *name;  // "stablehlo", "gather"
   int field_count;
-  const tsr_field_info *fields;
+  const tsr_attr_info *fields;
 } tsr_record_info;
 
 typedef struct tsr_enum_info {

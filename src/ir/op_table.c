@@ -12,8 +12,8 @@
 
 #define ATTR(name_, form_, id_, required_) \
   {.name = (name_), .form = TSR_FORM_##form_, .id = (id_), .required = (required_)},
-#define ATTRS(row, ...) static const tsr_field_info attrs_##row[] = {__VA_ARGS__{.name = NULL}};
-static const tsr_field_info attrs_none[] = {{.name = NULL}};
+#define ATTRS(row, ...) static const tsr_attr_info attrs_##row[] = {__VA_ARGS__{.name = NULL}};
+static const tsr_attr_info attrs_none[] = {{.name = NULL}};
 #include "ir/op_attrs.def"
 #undef ATTR
 #undef ATTRS
@@ -43,7 +43,7 @@ static const tsr_op_info ops[TSR_OP_COUNT] = {
 #define TSR_RECORD_ROW(...)
 #define TSR_FIELD_ROW(record, id_, name_, form_, which, required_) \
   {.name = (name_), .form = TSR_FORM_##form_, .id = (which), .required = (required_)},
-static const tsr_field_info fields[] = {
+static const tsr_attr_info fields[] = {
 #include "ir/records.def"
 };
 #undef TSR_RECORD_ROW

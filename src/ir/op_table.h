@@ -36,7 +36,7 @@ enum tsr_op_trait {
 // Counts of operands, results and regions: n, or at least n.
 #define TSR_AT_LEAST(n) (-1 - (n))
 
-struct tsr_field_info;
+struct tsr_attr_info;
 typedef struct tsr_op_info {
   tsr_op_id id;
   const char *name;  // "stablehlo.add"
@@ -44,7 +44,7 @@ typedef struct tsr_op_info {
   int operands, results, regions;  // TSR_AT_LEAST(n) where the number varies
   unsigned traits;                 // tsr_op_trait
   int attr_count;                  // inherent attributes, sorted by name
-  const struct tsr_field_info *attrs;
+  const struct tsr_attr_info *attrs;
 } tsr_op_info;
 
 const tsr_op_info *tsr_op_info_of(tsr_op_id id);

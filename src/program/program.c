@@ -30,6 +30,7 @@ void tsr_program_release(const tsr_program *program) {
   if (!shared->export_borrowed) tsr_export_destroy(shared->export_file);
   tsr_ir_destroy(shared->ir);
   tsr_arena_deinit(&shared->arena);
+  pthread_mutex_destroy(&shared->marks);
   tsr_program_release(shared->origin);
   free(shared);
 }
@@ -43,6 +44,7 @@ static tsr_status make(tsr_ir *ir, const char *name, tsr_program_form form,
     return tsr_fail(NO_MEMORY, "program %s", name);
   }
   atomic_init(&program->references, 1);
+  pthread_mutex_init(&program->marks, NULL);  // cannot fail with these attributes
   program->ir = ir;
   program->form = form;
   program->name = tsr_arena_copy(&program->arena, name, strlen(name));

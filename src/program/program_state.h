@@ -2,6 +2,7 @@
 #ifndef TESSERA_PROGRAM_PROGRAM_STATE_H
 #define TESSERA_PROGRAM_PROGRAM_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
@@ -18,6 +19,7 @@ struct tsr_program {
   atomic_int references;
   tsr_arena arena;  // names, texts and rows
   tsr_ir *ir;
+  pthread_mutex_t marks;  // held while a function writes marks to the program's ops and values
   const char *name;
   tsr_program_form form;
   tsr_export_file *export_file;  // or NULL

@@ -16,7 +16,10 @@ tsr_status tsr_program_print(const tsr_program *program, const tsr_program_print
   if (given.elide_elements < 0)
     return tsr_fail(BAD_ARGUMENT, "elide_elements is %lld, expected 0 or more",
                     (long long)given.elide_elements);
+  pthread_mutex_t *marks = (pthread_mutex_t *)(uintptr_t)&program->marks;
+  pthread_mutex_lock(marks);
   tsr_syntax_print(program->ir, &how, out);
+  pthread_mutex_unlock(marks);
   return tsr_text_check(out);
 }
 

@@ -16,7 +16,7 @@ static const char *name_end(const char *at) {
 // The end of the group that starts with "?(" at `at`: its ")".
 static const char *group_end(const char *at) { return strchr(at, ')'); }
 
-static const tsr_field_info *find_field(const tsr_op_info *info, const char *name, size_t length) {
+static const tsr_attr_info *find_field(const tsr_op_info *info, const char *name, size_t length) {
   for (int i = 0; i < info->attr_count; i++)
     if (*info->attrs[i].name == *name && !strncmp(info->attrs[i].name, name, length) &&
         !info->attrs[i].name[length])
@@ -25,7 +25,7 @@ static const tsr_field_info *find_field(const tsr_op_info *info, const char *nam
 }
 
 // The attribute that decides about a group: the only one it names.
-static const tsr_field_info *field_of_group(const tsr_op_info *info, const char *at) {
+static const tsr_attr_info *field_of_group(const tsr_op_info *info, const char *at) {
   const char *name = strchr(at, '$') + 1;
   return find_field(info, name, (size_t)(name_end(name) - name));
 }
@@ -70,12 +70,12 @@ static tsr_status read_flag(tsr_reader *in, const tsr_attr **out_attr) {
   return NULL;
 }
 
-static bool is_unsigned_32(const tsr_field_info *field) {
+static bool is_unsigned_32(const tsr_attr_info *field) {
   return !strcmp(field->name, "iteration");
 }
 
 // An attribute as its row says; where "#" stands it is written out.
-static tsr_status read_field(tsr_reader *in, const tsr_field_info *field,
+static tsr_status read_field(tsr_reader *in, const tsr_attr_info *field,
                              const tsr_attr **out_attr) {
   if (tsr_at_kind(in, TSR_TOKEN_HASH)) return tsr_read_attr(in, NULL, out_attr);
   switch (field->form) {
@@ -107,7 +107,7 @@ static tsr_status read_field(tsr_reader *in, const tsr_field_info *field,
 
 static tsr_status read_named_field(tsr_op_reader *reader, tsr_draft *draft, const char *name,
                                    const char *end) {
-  const tsr_field_info *field = find_field(draft->info, name, (size_t)(end - name));
+  const tsr_attr_info *field = find_field(draft->info, name, (size_t)(end - name));
   const tsr_attr *attr = NULL;
   TSR_TRY(read_field(reader->in, field, &attr));
   TSR_NEED(attr);
@@ -131,7 +131,7 @@ static bool group_follows(const tsr_reader *in, const tsr_op_info *info, const c
   at += comma;
   while (*at == ' ') at++;
   if (*at == '$') {
-    const tsr_field_info *field = field_of_group(info, at);
+    const tsr_attr_info *field = field_of_group(info, at);
     return field->form != TSR_FORM_ENUM || token.kind == TSR_TOKEN_HASH ||
            (token.kind == TSR_TOKEN_WORD &&
             tsr_enum_value((tsr_enum_id)field->id, token.start, tsr_token_length(&token)) >= 0);
@@ -196,7 +196,7 @@ static tsr_status read_format(tsr_op_reader *reader, tsr_draft *draft, const cha
 
 // ---- printing ----
 
-static void print_field(tsr_op_printer *printer, const tsr_field_info *field,
+static void print_field(tsr_op_printer *printer, const tsr_attr_info *field,
                         const tsr_attr *attr) {
   switch (field->form) {
     case TSR_FORM_INTS:
@@ -223,7 +223,7 @@ static void print_field(tsr_op_printer *printer, const tsr_field_info *field,
 
 static void print_named_field(tsr_op_printer *printer, const tsr_op *op, const char *name,
                               const char *end, uint32_t *used) {
-  const tsr_field_info *field = find_field(op->info, name, (size_t)(end - name));
+  const tsr_attr_info *field = find_field(op->info, name, (size_t)(end - name));
   *used |= UINT32_C(1) << (field - op->info->attrs);
   print_field(printer, field, tsr_op_attr(op, field->name));
 }
@@ -238,7 +238,7 @@ static void print_notation(tsr_op_printer *printer, const tsr_op *op, const char
 
 // Whether the group at `at` is printed; the attribute in it counts as used in any case.
 static bool prints_group(const tsr_op *op, const char *at, uint32_t *used) {
-  const tsr_field_info *field = field_of_group(op->info, at);
+  const tsr_attr_info *field = field_of_group(op->info, at);
   if (!field) return false;
   *used |= UINT32_C(1) << (field - op->info->attrs);
   const tsr_attr *attr = tsr_op_attr(op, field->name);

@@ -121,7 +121,7 @@ bool tsr_is_default_attr(const char *name, const tsr_attr *attr) {
 // The position in the op's row of one of its attributes, from `*next` on since both are sorted;
 // -1 for a discardable one.
 static int row_position(const tsr_op *op, const char *name, int *next) {
-  const tsr_field_info *fields = op->info->attrs;
+  const tsr_attr_info *fields = op->info->attrs;
   while (*next < op->info->attr_count) {
     const int order = strcmp(fields[*next].name, name);
     if (order == 0) return (*next)++;

@@ -40,7 +40,7 @@ void tsr_record_print(const tsr_attr *record, tsr_text *out) {
 
 // ---- <name = value, ...> ----
 
-static bool is_left_out(const tsr_attr *record, const tsr_field_info *field,
+static bool is_left_out(const tsr_attr *record, const tsr_attr_info *field,
                         const tsr_attr *value) {
   const tsr_struct_order order = tsr_record_order((tsr_record_id)record->id);
   if (!value) return true;
@@ -61,7 +61,7 @@ static void print_sizes(const tsr_attr *sizes, tsr_text *out) {
   }
 }
 
-static void print_field(const tsr_attr *record, const tsr_field_info *field, const tsr_attr *value,
+static void print_field(const tsr_attr *record, const tsr_attr_info *field, const tsr_attr *value,
                         tsr_text *out) {
   switch (field->form) {
     case TSR_FORM_INTS:

@@ -129,7 +129,7 @@ static tsr_status read_dim_list(tsr_reader *reader, const char *open, const char
   return NULL;
 }
 
-static tsr_status read_scalar(tsr_reader *reader, const tsr_field_info *field,
+static tsr_status read_scalar(tsr_reader *reader, const tsr_attr_info *field,
                               const tsr_attr **out_attr) {
   int64_t number = 0;
   bool flag = false;
@@ -166,7 +166,7 @@ static tsr_status read_scalar(tsr_reader *reader, const tsr_field_info *field,
 }
 
 // An array of records, each in full: MLIR reads the axes of replica groups as a plain array.
-static tsr_status read_array_of(tsr_reader *reader, const tsr_field_info *field,
+static tsr_status read_array_of(tsr_reader *reader, const tsr_attr_info *field,
                                 const tsr_attr **out_attr) {
   const char *start = reader->token.start;
   TSR_TRY(tsr_read_array(reader, out_attr));
@@ -176,7 +176,7 @@ static tsr_status read_array_of(tsr_reader *reader, const tsr_field_info *field,
                          field->name, info.dialect, info.name);
 }
 
-static tsr_status read_field(tsr_reader *reader, tsr_record_id id, const tsr_field_info *field,
+static tsr_status read_field(tsr_reader *reader, tsr_record_id id, const tsr_attr_info *field,
                              const tsr_attr **out_attr) {
   const char *start = reader->token.start;
   switch (field->form) {
@@ -229,7 +229,7 @@ static tsr_status find_field(tsr_reader *reader, tsr_record_id id, const tsr_att
 }
 
 // What a field that is not written holds: an empty list, or 0.
-static tsr_status fill_absent(tsr_reader *reader, const tsr_field_info *field, bool may_miss,
+static tsr_status fill_absent(tsr_reader *reader, const tsr_attr_info *field, bool may_miss,
                               const tsr_attr **out_attr) {
   if (*out_attr || !field->required) return NULL;
   const tsr_type *f64 = tsr_type_float(reader->ir, TSR_FLOAT_F64);

@@ -135,7 +135,7 @@ static const char *const form_words[] = {
     [TSR_FORM_SYMBOLS] = "an array of symbols",
 };
 
-static const char *show_form(tsr_shown *shown, const tsr_field_info *field) {
+static const char *show_form(tsr_shown *shown, const tsr_attr_info *field) {
   const char *dialect = NULL, *name = NULL;
   if (field->form == TSR_FORM_ENUM || field->form == TSR_FORM_ENUMS) {
     dialect = tsr_enum_info_of((tsr_enum_id)field->id)->dialect;
@@ -152,7 +152,7 @@ static const char *show_form(tsr_shown *shown, const tsr_field_info *field) {
   return tsr_text_string(text);
 }
 
-static tsr_status check_attr(const tsr_op *op, const tsr_field_info *field, const tsr_attr *attr);
+static tsr_status check_attr(const tsr_op *op, const tsr_attr_info *field, const tsr_attr *attr);
 
 static tsr_status check_record(const tsr_op *op, const tsr_attr *record) {
   const tsr_record_info info = tsr_record_info_of((tsr_record_id)record->id);
@@ -162,7 +162,7 @@ static tsr_status check_record(const tsr_op *op, const tsr_attr *record) {
 }
 
 // Records hold records of other kinds only, so this ends.
-static tsr_status check_attr(const tsr_op *op, const tsr_field_info *field, const tsr_attr *attr) {
+static tsr_status check_attr(const tsr_op *op, const tsr_attr_info *field, const tsr_attr *attr) {
   TSR_ASK(attr || !field->required, op, "", "attribute \"%s\" is missing", field->name);
   if (!attr) return NULL;
   TSR_ASK(tsr_attr_has_form(attr, field->form, field->id), op, "",
@@ -178,7 +178,7 @@ static tsr_status check_attr(const tsr_op *op, const tsr_field_info *field, cons
 static tsr_status check_attrs(const tsr_op *op) {
   int next = 0;
   for (int i = 0; i < op->info->attr_count; i++) {
-    const tsr_field_info *field = &op->info->attrs[i];
+    const tsr_attr_info *field = &op->info->attrs[i];
     int order = 1;
     while (next < op->attr_count && (order = strcmp(op->attrs[next].name, field->name)) < 0) next++;
     const bool found = next < op->attr_count && !order;

@@ -35,7 +35,7 @@ static void versions_of_an_op_follow_each_other(void **state) {
   }
 }
 
-static const tsr_field_info *field_of(const tsr_op_info *info, const char *name) {
+static const tsr_attr_info *field_of(const tsr_op_info *info, const char *name) {
   for (int i = 0; i < info->attr_count; i++)
     if (!strcmp(info->attrs[i].name, name)) return &info->attrs[i];
   return NULL;
@@ -51,7 +51,7 @@ static void stored_attributes_are_sorted_and_belong_to_the_op(void **state) {
       if (k) assert_true(strcmp(op->attrs[k - 1].stored, attr->stored) < 0);
       assert_int_equal(!attr->name, attr->form == TSR_VHLO_IGNORED);
       if (!attr->name) continue;
-      const tsr_field_info *field = field_of(info, attr->name);
+      const tsr_attr_info *field = field_of(info, attr->name);
       assert_non_null(field);
       if (attr->record >= 0) assert_int_equal(field->id, attr->record);
       // What is left out must be allowed to be absent; the fields of a record are left out
