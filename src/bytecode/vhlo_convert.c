@@ -36,16 +36,6 @@ static bool is_default_precision(const tsr_attr *attr) {
   return true;
 }
 
-static bool is_zero(const tsr_attr *number) { return !(number->bits << 1); }
-
-static bool is_default_accuracy(const tsr_attr *attr) {
-  return tsr_attr_has_form(attr, TSR_FORM_RECORD, TSR_RECORD_ACCURACY) &&
-         is_zero(tsr_attr_field(attr, TSR_ACCURACY_ATOL)) &&
-         is_zero(tsr_attr_field(attr, TSR_ACCURACY_RTOL)) &&
-         is_integer(tsr_attr_field(attr, TSR_ACCURACY_ULPS), 0) &&
-         tsr_attr_field(attr, TSR_ACCURACY_MODE)->integer == TSR_ACCURACY_MODE_DEFAULT;
-}
-
 static bool is_default(const tsr_attr *attr, tsr_vhlo_default otherwise) {
   switch (otherwise) {
     case TSR_VHLO_DEFAULT_NONE:
@@ -81,7 +71,7 @@ static bool is_default(const tsr_attr *attr, tsr_vhlo_default otherwise) {
     case TSR_VHLO_DEFAULT_NOTYPE:
       return attr->kind == TSR_ATTR_ENUM && attr->integer == TSR_COMPARE_TYPE_NOTYPE;
     case TSR_VHLO_DEFAULT_ACCURACY:
-      return is_default_accuracy(attr);
+      return tsr_attr_is_plain_accuracy(attr);
     case TSR_VHLO_DEFAULT_NONE_TYPE:
       return attr->kind == TSR_ATTR_TYPE && attr->type->kind == TSR_TYPE_NONE;
   }

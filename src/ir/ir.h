@@ -421,6 +421,9 @@ bool tsr_op_set_operands(tsr_ir *ir, tsr_op *op, tsr_value *const *values,
 bool tsr_op_set_attr(tsr_ir *ir, tsr_op *op, const char *name, const tsr_attr *attr);
 const tsr_attr *tsr_op_attr(const tsr_op *op, const char *name);  // NULL = absent
 bool tsr_op_is_inherent(const tsr_op *op, const char *name);
+// Whether an attribute has the value that its absence means, and that MLIR's text leaves out.
+bool tsr_op_attr_is_default(const tsr_op *op, const char *name, const tsr_attr *attr);
+bool tsr_attr_is_plain_accuracy(const tsr_attr *attr);  // no tolerance, the mode DEFAULT
 int64_t tsr_op_int(const tsr_op *op, const char *name, int64_t otherwise);  // INTEGER or ENUM
 bool tsr_op_flag(const tsr_op *op, const char *name);  // UNIT, or a true INTEGER
 // Gives all uses of `from` to `to`, in an order such that the newest stays first.

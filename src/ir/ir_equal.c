@@ -22,11 +22,12 @@ static bool add_values(program_comparison *compare, const tsr_value *a, tsr_valu
   return false;
 }
 
-// The next attribute that says something. Functions may list a dictionary for each argument and
-// result, all of them empty.
+// The next attribute that says something: defaults do not. Functions may list a dictionary for each
+// argument and result, all of them empty.
 static int next_attr(const tsr_op *op, int at) {
   for (; at < op->attr_count; at++) {
     const tsr_attr *attr = op->attrs[at].attr;
+    if (tsr_op_attr_is_default(op, op->attrs[at].name, attr)) continue;
     const bool lists =
         !strcmp(op->attrs[at].name, "arg_attrs") || !strcmp(op->attrs[at].name, "res_attrs");
     if (op->info->id != TSR_OP_FUNC || !lists || attr->kind != TSR_ATTR_ARRAY) return at;

@@ -70,9 +70,7 @@ static tsr_status read_flag(tsr_reader *in, const tsr_attr **out_attr) {
   return NULL;
 }
 
-static bool is_unsigned_32(const tsr_attr_info *field) {
-  return !strcmp(field->name, "iteration");
-}
+static bool is_unsigned_32(const tsr_attr_info *field) { return !strcmp(field->name, "iteration"); }
 
 // An attribute as its row says; where "#" stands it is written out.
 static tsr_status read_field(tsr_reader *in, const tsr_attr_info *field,
@@ -196,8 +194,7 @@ static tsr_status read_format(tsr_op_reader *reader, tsr_draft *draft, const cha
 
 // ---- printing ----
 
-static void print_field(tsr_op_printer *printer, const tsr_attr_info *field,
-                        const tsr_attr *attr) {
+static void print_field(tsr_op_printer *printer, const tsr_attr_info *field, const tsr_attr *attr) {
   switch (field->form) {
     case TSR_FORM_INTS:
       tsr_ints_print(attr, printer->out);
@@ -242,7 +239,7 @@ static bool prints_group(const tsr_op *op, const char *at, uint32_t *used) {
   if (!field) return false;
   *used |= UINT32_C(1) << (field - op->info->attrs);
   const tsr_attr *attr = tsr_op_attr(op, field->name);
-  return attr && !tsr_is_default_attr(field->name, attr);
+  return attr && !tsr_op_attr_is_default(op, field->name, attr);
 }
 
 // The end of text that is printed as it is.

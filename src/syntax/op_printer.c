@@ -78,46 +78,6 @@ uint32_t tsr_row_bit(const tsr_op_info *info, const char *name) {
   return 0;
 }
 
-// Whether an accuracy says nothing: no tolerances and the mode DEFAULT.
-static bool is_default_accuracy(const tsr_attr *attr) {
-  if (attr->kind != TSR_ATTR_RECORD || attr->id != TSR_RECORD_ACCURACY) return false;
-  const tsr_attr *mode = tsr_attr_field(attr, TSR_ACCURACY_MODE);
-  return !(tsr_attr_field(attr, TSR_ACCURACY_ATOL)->bits << 1) &&
-         !(tsr_attr_field(attr, TSR_ACCURACY_RTOL)->bits << 1) &&
-         !tsr_attr_field(attr, TSR_ACCURACY_ULPS)->integer &&
-         mode->integer == TSR_ACCURACY_MODE_DEFAULT;
-}
-
-bool tsr_is_default_attr(const char *name, const tsr_attr *attr) {
-  static const struct {
-    const char *name;
-    int64_t integer;  // of an INTEGER or ENUM; arrays and dictionaries are empty by default
-  } defaults[] = {
-      {"api_version", 1},
-      {"called_computations", 0},
-      {"composite_attributes", 0},
-      {"iteration", 0},
-      {"has_side_effect", 0},
-      {"is_stable", 1},
-      {"lower", 0},
-      {"min_ulp_difference", 0},
-      {"output_operand_aliases", 0},
-      {"version", 0},
-      {"reduction_op", TSR_SDY_REDUCTION_SUM},
-  };
-  static const uint64_t tolerance_bits = 0x3F1A36E2EB1C432D;  // 1e-4 of f64
-  if (attr->kind == TSR_ATTR_RECORD) return is_default_accuracy(attr);
-  if (attr->kind == TSR_ATTR_FLOAT)
-    return !strcmp(name, "tolerance") && attr->bits == tolerance_bits;
-  for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
-    if (strcmp(defaults[i].name, name) != 0) continue;
-    const bool number = attr->kind == TSR_ATTR_INTEGER || attr->kind == TSR_ATTR_ENUM;
-    const bool list = attr->kind == TSR_ATTR_ARRAY || attr->kind == TSR_ATTR_DICT;
-    return (number && attr->integer == defaults[i].integer) || (list && !attr->count);
-  }
-  return false;
-}
-
 // The position in the op's row of one of its attributes, from `*next` on since both are sorted;
 // -1 for a discardable one.
 static int row_position(const tsr_op *op, const char *name, int *next) {
@@ -137,7 +97,8 @@ void tsr_print_attr_dict(tsr_op_printer *printer, const tsr_op *op, uint32_t use
   for (int i = 0, next = 0; i < op->attr_count; i++) {
     const int at = row_position(op, op->attrs[i].name, &next);
     if (at >= 0 && used >> at & 1) continue;
-    if (at >= 0 && elide && tsr_is_default_attr(op->attrs[i].name, op->attrs[i].attr)) continue;
+    if (at >= 0 && elide && tsr_op_attr_is_default(op, op->attrs[i].name, op->attrs[i].attr))
+      continue;
     if (!any) {
       tsr_text_add(printer->out, keyword);
       tsr_text_add(printer->out, " {");

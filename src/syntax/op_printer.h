@@ -31,8 +31,6 @@ void tsr_print_attr_dict(tsr_op_printer *printer, const tsr_op *op, uint32_t use
                          const char *keyword);
 // The bit of an attribute in the op's row, which must have it.
 uint32_t tsr_row_bit(const tsr_op_info *info, const char *name);
-// Whether an inherent attribute has the value that MLIR does not print.
-bool tsr_is_default_attr(const char *name, const tsr_attr *attr);
 void tsr_print_operand_types(tsr_op_printer *printer, const tsr_op *op);    // T, U
 void tsr_print_result_types(tsr_op_printer *printer, const tsr_op *op);     // T or (T, U)
 void tsr_print_functional_type(tsr_op_printer *printer, const tsr_op *op);  // (T, U) -> V
