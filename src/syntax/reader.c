@@ -259,9 +259,9 @@ tsr_status tsr_read_symbol_name(tsr_reader *reader, const char **out_name) {
   const char *bytes = reader->token.start + 1;
   size_t length = (size_t)(reader->token.end - bytes);
   if (*bytes == '"') TSR_TRY(view_string(reader, bytes + 1, &bytes, &length));
-  if (!length || memchr(bytes, '\0', length))
-    return tsr_reader_fail(reader, reader->token.start, SYNTAX, "the name of a symbol is %s",
-                           length ? "not a text: it has a zero byte" : "empty");
+  if (memchr(bytes, '\0', length))
+    return tsr_reader_fail(reader, reader->token.start, SYNTAX,
+                           "the name of a symbol is not a text: it has a zero byte");
   const char *name = tsr_ir_name(reader->ir, bytes, length);
   TSR_NEED(name);
   tsr_next(reader);

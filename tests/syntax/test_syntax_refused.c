@@ -32,7 +32,6 @@ static void malformed_attributes_are_refused(void **state) {
       {"- true", "attribute: column 3: expected a number, found \"true\""},
       {"\"abc", "attribute: column 1: the string has no closing quote"},
       {"\"a\\q\"", "attribute: column 3: expected one of the escapes \\\" \\\\ \\n \\t \\HH"},
-      {"@\"\"", "attribute: column 1: the name of a symbol is empty"},
       {"@\"a\\00\"", "attribute: column 1: the name of a symbol is not a text: it has a zero byte"},
       {"@a::b", "attribute: column 5: expected a symbol such as @name, found \"b\""},
       {"[1, 2", "attribute: column 6: expected \",\" or \"]\", found the end"},
