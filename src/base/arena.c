@@ -1,4 +1,5 @@
-// Blocks double in size, so that many small pieces cost few calls to malloc.
+// Blocks double in size, so that many small pieces cost few calls to malloc. The large ones ask for
+// huge pages: filling an arena is mostly waiting for fresh pages.
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -8,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 1024, LARGEST_STEP = 1 << 20 };
+#include "base/memory.h"
+
+enum { FIRST_BLOCK = 1024, LARGEST_STEP = 8 << 20 };
 
 struct tsr_arena_block {
   struct tsr_arena_block *next;
@@ -26,6 +29,7 @@ static bool grow(tsr_arena *arena, size_t bytes) {
   if (capacity < bytes) capacity = bytes;
   struct tsr_arena_block *block = malloc(sizeof *block + capacity);
   if (!block) return false;
+  tsr_memory_prefer_huge(block, sizeof *block + capacity);
   block->next = arena->blocks;
   arena->blocks = block;
   arena->used = 0;

@@ -6,16 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text_internal.h"
 #include "base/utf8.h"
 #include "tessera/status.h"
 
 enum { FIRST_CAPACITY = 64 };
 
-// Makes room for `more` bytes and the final '\0'.
-static bool reserve(tsr_text *text, size_t more) {
-  if (text->failed) return false;
-  if (more < text->capacity - text->length) return true;
+static bool grow(tsr_text *text, size_t more) {
   size_t capacity = text->capacity ? text->capacity : FIRST_CAPACITY;
   while (capacity - text->length <= more) {
     if (capacity > SIZE_MAX / 2) {
@@ -31,7 +29,14 @@ static bool reserve(tsr_text *text, size_t more) {
   }
   text->data = data;
   text->capacity = capacity;
+  tsr_memory_prefer_huge(data, capacity);
   return true;
+}
+
+// Makes room for `more` bytes and the final '\0'.
+static inline bool reserve(tsr_text *text, size_t more) {
+  if (text->failed) return false;
+  return more < text->capacity - text->length || grow(text, more);
 }
 
 void tsr_text_add_bytes(tsr_text *text, const char *bytes, size_t length) {
@@ -45,7 +50,11 @@ void tsr_text_add(tsr_text *text, const char *string) {
   tsr_text_add_bytes(text, string, strlen(string));
 }
 
-void tsr_text_add_char(tsr_text *text, char c) { tsr_text_add_bytes(text, &c, 1); }
+void tsr_text_add_char(tsr_text *text, char c) {
+  if (!reserve(text, 1)) return;
+  text->data[text->length++] = c;
+  text->data[text->length] = '\0';
+}
 
 void tsr_text_add_int(tsr_text *text, int64_t value) {
   char digits[24];

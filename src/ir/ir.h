@@ -335,9 +335,9 @@ struct tsr_value {
   const tsr_type *type;
   tsr_op *def;          // NULL for an argument of a block
   tsr_ir_block *block;  // of an argument; NULL for a result
-  int index;            // among the results or arguments
   tsr_use *uses;
   const tsr_attr *location;  // of an argument, or NULL
+  int index;                 // among the results or arguments
   uint32_t mark;             // for the pass that runs now
 };
 

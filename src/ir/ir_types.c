@@ -196,8 +196,10 @@ const tsr_type *tsr_type_tuple(tsr_ir *ir, tsr_type_kind kind, const tsr_type *c
 
 const tsr_type *tsr_type_function(tsr_ir *ir, const tsr_type *const *inputs, int input_count,
                                   const tsr_type *const *results, int result_count) {
-  const tsr_type **types =
-      tsr_ir_alloc(ir, (size_t)(input_count + result_count) * sizeof(const tsr_type *));
+  enum { FEW = 16 };
+  const size_t count = (size_t)input_count + (size_t)result_count;
+  const tsr_type *few[FEW], **types = few;
+  if (count > FEW) types = tsr_ir_alloc(ir, count * sizeof(const tsr_type *));
   if (!types) return NULL;
   for (int i = 0; i < input_count; i++) types[i] = inputs[i];
   for (int i = 0; i < result_count; i++) types[input_count + i] = results[i];

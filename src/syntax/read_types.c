@@ -297,35 +297,59 @@ static tsr_status read_complex(tsr_reader *reader, const tsr_type **out_type) {
 
 // ---- lists of types ----
 
+// Most lists are short and end as part of a type that is known already, so the first types stand in
+// the list itself. A list must not be copied.
+enum { FEW_TYPES = 8 };
 typedef struct type_list {
   const tsr_type **types;
   int count;
+  const tsr_type *few[FEW_TYPES];
 } type_list;
+
+static void start_list(type_list *list) {
+  list->types = list->few;
+  list->count = 0;
+}
 
 static tsr_status add_type(tsr_reader *reader, void *context) {
   type_list *list = context;
   if (list->count == INT32_MAX / 2)
     return tsr_reader_fail(reader, reader->token.start, TOO_LARGE, "too many types");
-  const tsr_type **types =
-      tsr_arena_grow(&reader->ir->arena, list->types, list->count, sizeof *list->types);
-  TSR_NEED(types);
-  list->types = types;
-  return tsr_read_type(reader, &types[list->count++]);
+  if (list->count >= FEW_TYPES) {  // a power of two, as the arena's lists want it
+    const tsr_type **types =
+        tsr_arena_grow(&reader->ir->arena, list->types, list->count, sizeof *list->types);
+    TSR_NEED(types);
+    list->types = types;
+  }
+  return tsr_read_type(reader, &list->types[list->count++]);
+}
+
+// The types of a list, in the program's memory.
+static tsr_status keep_types(tsr_reader *reader, const type_list *list,
+                             const tsr_type *const **out_types, int *out_count) {
+  const tsr_type **types = list->types;
+  if (types == list->few) {
+    types = tsr_ir_alloc(reader->ir, (size_t)list->count * sizeof *types);
+    TSR_NEED(types);
+    memcpy(types, list->few, (size_t)list->count * sizeof *types);
+  }
+  *out_types = types;
+  *out_count = list->count;
+  return NULL;
 }
 
 tsr_status tsr_read_types(tsr_reader *reader, const tsr_type *const **out_types, int *out_count) {
-  type_list list = {NULL, 0};
+  type_list list;
+  start_list(&list);
   do {
     TSR_TRY(add_type(reader, &list));
   } while (tsr_take_sign(reader, ","));
-  *out_types = list.types;
-  *out_count = list.count;
-  return NULL;
+  return keep_types(reader, &list, out_types, out_count);
 }
 
 static tsr_status read_types_between(tsr_reader *reader, const char *open, const char *close,
                                      type_list *out_list) {
-  *out_list = (type_list){NULL, 0};
+  start_list(out_list);
   return tsr_read_list(reader, open, close, add_type, out_list);
 }
 
@@ -333,21 +357,18 @@ tsr_status tsr_read_type_list(tsr_reader *reader, const tsr_type *const **out_ty
                               int *out_count) {
   type_list list;
   TSR_TRY(read_types_between(reader, "(", ")", &list));
-  *out_types = list.types;
-  *out_count = list.count;
-  return NULL;
+  return keep_types(reader, &list, out_types, out_count);
 }
 
 tsr_status tsr_read_function_type(tsr_reader *reader, const tsr_type **out_type) {
   type_list inputs, results;
   TSR_TRY(read_types_between(reader, "(", ")", &inputs));
   TSR_TRY(tsr_expect_sign(reader, "->"));
-  const tsr_type *single = NULL;
   if (tsr_at_sign(reader, "(")) {
     TSR_TRY(read_types_between(reader, "(", ")", &results));
   } else {
-    TSR_TRY(read_plain(reader, &single));
-    results = (type_list){&single, 1};
+    start_list(&results);
+    TSR_TRY(read_plain(reader, &results.types[results.count++]));
   }
   return give(
       tsr_type_function(reader->ir, inputs.types, inputs.count, results.types, results.count),
@@ -574,7 +595,6 @@ static tsr_status read_named(tsr_reader *reader, const tsr_type **out_type) {
                                              : read_bang(reader, out_type);
 }
 
-// Any type but a function.
 // ---- types read before ----
 
 // The end of a tensor type that has nothing but dimensions and a plain element type; NULL for
@@ -608,6 +628,7 @@ static tsr_status read_plain_once(tsr_reader *reader, const tsr_type **out_type)
   return NULL;
 }
 
+// Any type but a function.
 static tsr_status read_plain(tsr_reader *reader, const tsr_type **out_type) {
   const char *start = reader->token.start, *end = plain_tensor_end(reader);
   if (!end) return read_plain_once(reader, out_type);

@@ -79,23 +79,6 @@ tsr_status tsr_reader_enter(tsr_reader *reader) {
 
 // ---- tokens ----
 
-bool tsr_token_is(const tsr_token *token, const char *text) {
-  const size_t length = tsr_token_length(token);
-  return !strncmp(token->start, text, length) && !text[length];
-}
-
-bool tsr_take_sign(tsr_reader *reader, const char *sign) {
-  if (!tsr_at_sign(reader, sign)) return false;
-  tsr_next(reader);
-  return true;
-}
-
-bool tsr_take_word(tsr_reader *reader, const char *word) {
-  if (!tsr_at_word(reader, word)) return false;
-  tsr_next(reader);
-  return true;
-}
-
 static tsr_status expected_literal(const tsr_reader *reader, const char *literal) {
   char quoted[64];
   snprintf(quoted, sizeof quoted, "\"%s\"", literal);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/name_index.h"
 #include "ir/ir.h"
@@ -109,21 +110,29 @@ tsr_token tsr_peek_next(const tsr_reader *reader);
 static inline size_t tsr_token_length(const tsr_token *token) {
   return (size_t)(token->end - token->start);
 }
-bool tsr_token_is(const tsr_token *token, const char *text);  // exactly this text
+static inline bool tsr_token_is(const tsr_token *token, const char *text) {  // exactly this text
+  const size_t length = strlen(text);
+  return tsr_token_length(token) == length && !memcmp(token->start, text, length);
+}
 static inline bool tsr_at_kind(const tsr_reader *reader, tsr_token_kind kind) {
   return reader->token.kind == kind;
 }
-// Most tokens differ in their first character from what is asked for.
 static inline bool tsr_at_sign(const tsr_reader *reader, const char *sign) {  // "(" or "->"
-  return reader->token.kind == TSR_TOKEN_SIGN && *reader->token.start == *sign &&
-         tsr_token_is(&reader->token, sign);
+  return reader->token.kind == TSR_TOKEN_SIGN && tsr_token_is(&reader->token, sign);
 }
 static inline bool tsr_at_word(const tsr_reader *reader, const char *word) {
-  return reader->token.kind == TSR_TOKEN_WORD && *reader->token.start == *word &&
-         tsr_token_is(&reader->token, word);
+  return reader->token.kind == TSR_TOKEN_WORD && tsr_token_is(&reader->token, word);
 }
-bool tsr_take_sign(tsr_reader *reader, const char *sign);
-bool tsr_take_word(tsr_reader *reader, const char *word);
+static inline bool tsr_take_sign(tsr_reader *reader, const char *sign) {
+  if (!tsr_at_sign(reader, sign)) return false;
+  tsr_next(reader);
+  return true;
+}
+static inline bool tsr_take_word(tsr_reader *reader, const char *word) {
+  if (!tsr_at_word(reader, word)) return false;
+  tsr_next(reader);
+  return true;
+}
 TSR_MUST_USE tsr_status tsr_expect_sign(tsr_reader *reader, const char *sign);
 TSR_MUST_USE tsr_status tsr_expect_word(tsr_reader *reader, const char *word);
 // Any word that may be a name, such as an attribute's; of tsr_ir_name. `what` reads after
