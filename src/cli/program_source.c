@@ -15,8 +15,9 @@
 
 enum { HEAD_BYTES = 64 };
 
+// A pipe is not waited for: without O_NONBLOCK, opening it blocks until it has a writer.
 static bool read_head(const char *path, char *head, size_t *out_length) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat about;
   const bool regular = file >= 0 && !fstat(file, &about) && S_ISREG(about.st_mode);
   const ssize_t got = regular ? read(file, head, HEAD_BYTES) : -1;
@@ -64,6 +65,8 @@ bool cli_is_program(const char *path) {
 
 // ---- opening ----
 
+const char *cli_program_name(const char *path) { return strcmp(path, "-") != 0 ? path : "<stdin>"; }
+
 tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program) {
   tsr_program_options options = TSR_PROGRAM_OPTIONS;
   char *bytes = NULL;
@@ -71,7 +74,8 @@ tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_
   options.unchecked = unchecked;
   if (strcmp(path, "-") != 0) return tsr_program_open(path, &options, out_program);
   TSR_TRY(tsr_file_read("/dev/stdin", &bytes, &length));
-  tsr_status status = tsr_program_read("<stdin>", bytes, length, &options, out_program);
+  tsr_status status =
+      tsr_program_read(cli_program_name(path), bytes, length, &options, out_program);
   free(bytes);
   return status;
 }

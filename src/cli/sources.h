@@ -34,6 +34,8 @@ tsr_status cli_read_limits(const cli_args *args, int64_t *out_memory, int *out_j
 // Whether a path is a program rather than a checkpoint or a plan: by content, and by the name
 // .mlir for texts. Anything that cannot be read is none.
 bool cli_is_program(const char *path);
+// The name of a program in messages: "<stdin>" for "-".
+const char *cli_program_name(const char *path);
 // Opens a program; "-" is standard input.
 tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program);
 

@@ -167,7 +167,7 @@ static tsr_status inspect_program(cli_args *args) {
   TSR_TRY(check_program_options(args));
   TSR_TRY(cli_open_program(args->positional[0], false, &program));
   const tsr_program_report report = {.program = program,
-                                     .path = args->positional[0],
+                                     .path = cli_program_name(args->positional[0]),
                                      .function = cli_value(args, "function"),
                                      .full = cli_has(args, "full")};
   tsr_status status = cli_has(args, "json") ? tsr_program_report_to_json(&report, &args->out)

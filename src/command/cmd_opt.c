@@ -98,7 +98,7 @@ static void opt_chunks(cli_args *args, const char *name, const char *bytes, size
     if (status) {
       args->out.length = before;
       if (args->out.data) args->out.data[before] = '\0';
-      status = tsr_note(status, "program at line %d", line_of(bytes, at));
+      status = tsr_note(status, "program at line %d, lines counted from there", line_of(bytes, at));
       const int code = cli_report(args, status);
       if (!args->exit_code) args->exit_code = code;
     }
@@ -111,7 +111,7 @@ static void opt_chunks(cli_args *args, const char *name, const char *bytes, size
 
 static tsr_status opt_file(cli_args *args, const char *path, const char *passes) {
   const bool is_stdin = !strcmp(path, "-");
-  const char *name = is_stdin ? "<stdin>" : path;
+  const char *name = cli_program_name(path);
   char *bytes = NULL;
   size_t length = 0;
   tsr_status status = NULL;

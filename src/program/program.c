@@ -100,7 +100,7 @@ static tsr_status read_content(tsr_program *program, const char *bytes, size_t l
   }
   if (is_text(bytes, length)) return tsr_syntax_read(program->ir, program->name, bytes, length);
   return tsr_note(read_export(program, bytes, length),
-                  "neither text nor a portable artifact, and as a file of jax.export");
+                  "%s is neither MLIR text nor a portable artifact", program->name);
 }
 
 // Takes `bytes`, which live as long as the program.

@@ -23,6 +23,8 @@ static const char *const form_words[] = {[TSR_PROGRAM_TEXT] = "text",
                                          [TSR_PROGRAM_EXPORT] = "export",
                                          [TSR_PROGRAM_BUILT] = "built"};
 
+static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
+
 // ---- which function ----
 
 static tsr_status find_function(const tsr_program_report *report, int64_t *out_index) {
@@ -52,12 +54,14 @@ static tsr_status add_spec(const tsr_program_value *value, tsr_text *out) {
   return NULL;
 }
 
-static tsr_status add_value(const tsr_program_value *value, const char *kind, tsr_table *table) {
+static tsr_status add_value(const tsr_program_value *value, const char *kind, bool donates,
+                            tsr_table *table) {
   tsr_table_add(table, kind);
   tsr_table_add(table, value->name);
   tsr_table_add(table, value->type);
   TSR_TRY(add_spec(value, &table->text));
   tsr_table_end_cell(table);
+  if (!donates) return NULL;
   if (value->aliased >= 0)
     tsr_table_addf(table, "donated to result %" PRId64, value->aliased);
   else
@@ -65,25 +69,37 @@ static tsr_status add_value(const tsr_program_value *value, const char *kind, ts
   return NULL;
 }
 
-static void begin_values(tsr_table *table) {
+static void begin_values(bool donates, tsr_table *table) {
   tsr_table_add_column(table, (tsr_table_column){.title = ""});
   tsr_table_add_column(table, (tsr_table_column){.title = "name", .most = 48});
   tsr_table_add_column(table, (tsr_table_column){.title = "type", .most = 48});
   tsr_table_add_column(table, (tsr_table_column){.title = "sharding", .most = 40});
-  tsr_table_add_column(table, (tsr_table_column){.title = ""});
+  if (donates) tsr_table_add_column(table, (tsr_table_column){.title = ""});
+}
+
+static tsr_status find_donations(const tsr_program *program, int64_t index,
+                                 const tsr_program_function *function, bool *out_donates) {
+  *out_donates = false;
+  for (int64_t i = 0; i < function->argument_count && !*out_donates; i++) {
+    tsr_program_value value = TSR_PROGRAM_VALUE;
+    TSR_TRY(tsr_program_argument(program, index, i, &value));
+    *out_donates = value.donated || value.aliased >= 0;
+  }
+  return NULL;
 }
 
 static tsr_status fill_values(const tsr_program *program, int64_t index,
-                              const tsr_program_function *function, tsr_table *table) {
+                              const tsr_program_function *function, bool donates,
+                              tsr_table *table) {
   for (int64_t i = 0; i < function->argument_count; i++) {
     tsr_program_value value = TSR_PROGRAM_VALUE;
     TSR_TRY(tsr_program_argument(program, index, i, &value));
-    TSR_TRY(add_value(&value, i ? "" : "arguments", table));
+    TSR_TRY(add_value(&value, i ? "" : "arguments", donates, table));
   }
   for (int64_t i = 0; i < function->result_count; i++) {
     tsr_program_value value = TSR_PROGRAM_VALUE;
     TSR_TRY(tsr_program_result(program, index, i, &value));
-    TSR_TRY(add_value(&value, i ? "" : "results", table));
+    TSR_TRY(add_value(&value, i ? "" : "results", donates, table));
   }
   return NULL;
 }
@@ -91,13 +107,17 @@ static tsr_status fill_values(const tsr_program *program, int64_t index,
 static tsr_status print_function(const tsr_program *program, int64_t index, tsr_text *out) {
   tsr_program_function function = TSR_PROGRAM_FUNCTION;
   tsr_table table = {0};
+  bool donates = false;
   TSR_TRY(tsr_program_function_at(program, index, &function));
+  TSR_TRY(find_donations(program, index, &function, &donates));
   tsr_text_add(out, "\n @");
   tsr_text_add_plain(out, function.name);
-  tsr_text_addf(out, ": %" PRId64 " ops%s\n", function.op_count,
-                function.declared ? ", declared only" : "");
-  begin_values(&table);
-  tsr_status status = fill_values(program, index, &function, &table);
+  if (function.declared)
+    tsr_text_add(out, ": declared only\n");
+  else
+    tsr_text_addf(out, ": %" PRId64 " op%s\n", function.op_count, plural(function.op_count));
+  begin_values(donates, &table);
+  tsr_status status = fill_values(program, index, &function, donates, &table);
   if (!status && function.argument_count + function.result_count) tsr_table_print(&table, out);
   tsr_table_deinit(&table);
   return status;
@@ -136,6 +156,7 @@ static void print_ops(const tsr_program_report *report, const tsr_program_survey
                       tsr_text *out) {
   const int64_t shown = report->full || survey->op_count < SHOWN_OPS ? survey->op_count : SHOWN_OPS;
   tsr_table table = {0};
+  if (!shown) return;
   tsr_table_add_column(&table, (tsr_table_column){.title = "op"});
   tsr_table_add_column(&table, (tsr_table_column){.title = "count", .right = true});
   for (int64_t i = 0; i < shown; i++) {
@@ -146,7 +167,8 @@ static void print_ops(const tsr_program_report *report, const tsr_program_survey
   tsr_table_print(&table, out);
   tsr_table_deinit(&table);
   if (shown < survey->op_count)
-    tsr_text_addf(out, " and %" PRId64 " other ops\n", survey->op_count - shown);
+    tsr_text_addf(out, " and %" PRId64 " other op%s\n", survey->op_count - shown,
+                  plural(survey->op_count - shown));
 }
 
 static void print_constants(const tsr_program_report *report, const tsr_program_survey *survey,
@@ -203,16 +225,17 @@ static void print_export(const tsr_program_info *info, tsr_text *out) {
 static tsr_status print_head(const tsr_program_report *report, tsr_text *out) {
   tsr_program_info info = TSR_PROGRAM_INFO;
   TSR_TRY(tsr_program_describe(report->program, &info));
-  tsr_text_addf(out, " %s: %s", report->path, forms[info.form]);
+  tsr_text_add_char(out, ' ');
+  tsr_text_add_plain(out, report->path);
+  tsr_text_addf(out, ": %s", forms[info.form]);
   if (*info.name) {
     tsr_text_add(out, ", module @");
     tsr_text_add_plain(out, info.name);
   }
-  tsr_text_addf(out, ", %" PRId64 " device%s\n", info.device_count,
-                info.device_count == 1 ? "" : "s");
-  tsr_text_addf(out, " %" PRId64 " function%s, %" PRId64 " ops, %s of constants\n",
-                tsr_program_function_count(report->program),
-                tsr_program_function_count(report->program) == 1 ? "" : "s", info.op_count,
+  tsr_text_addf(out, ", %" PRId64 " device%s\n", info.device_count, plural(info.device_count));
+  const int64_t functions = tsr_program_function_count(report->program);
+  tsr_text_addf(out, " %" PRId64 " function%s, %" PRId64 " op%s, %s of constants\n", functions,
+                plural(functions), info.op_count, plural(info.op_count),
                 tsr_format_bytes(info.constant_bytes).text);
   print_export(&info, out);
   return NULL;
@@ -225,7 +248,7 @@ tsr_status tsr_program_report_print(const tsr_program_report *report, tsr_text *
   TSR_TRY(print_head(report, out));
   if (shown >= 0) TSR_TRY(print_function(report->program, shown, out));
   if (!report->function) TSR_TRY(print_functions(report, shown, out));
-  TSR_TRY(tsr_program_survey_make(report->program, &survey));
+  TSR_TRY(tsr_program_survey_make(report->program, report->function ? shown : -1, &survey));
   print_ops(report, &survey, out);
   print_constants(report, &survey, out);
   tsr_program_survey_free(&survey);
@@ -327,6 +350,7 @@ static tsr_status write_meshes(const tsr_program *program, tsr_json_writer *writ
 
 static void write_head(const tsr_program_report *report, const tsr_program_info *info,
                        tsr_json_writer *writer) {
+  tsr_json_add_string(writer, "schema", "tessera-inspect-program/1");
   tsr_json_add_string(writer, "program", report->path);
   tsr_json_add_string(writer, "form", form_words[info->form]);
   tsr_json_add_string(writer, "module", info->name);
@@ -349,7 +373,7 @@ tsr_status tsr_program_report_to_json(const tsr_program_report *report, tsr_text
   int64_t only = -1;
   TSR_TRY(find_function(report, &only));
   TSR_TRY(tsr_program_describe(report->program, &info));
-  TSR_TRY(tsr_program_survey_make(report->program, &survey));
+  TSR_TRY(tsr_program_survey_make(report->program, report->function ? only : -1, &survey));
   tsr_json_begin_document(&writer, out);
   write_head(report, &info, &writer);
   tsr_status status = write_functions(report, only, &writer);

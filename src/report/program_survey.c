@@ -38,8 +38,9 @@ static tsr_status tally_constant(survey_walk *walk, const tsr_op *op) {
       tsr_grow(survey->constants, survey->constant_count, &walk->constant_room, sizeof *constants);
   TSR_NEED(constants);
   survey->constants = constants;
-  constants[survey->constant_count++] =
-      (tsr_constant_tally){op, walk->function, (int64_t)value->length, value->splat};
+  constants[survey->constant_count] = (tsr_constant_tally){
+      op, walk->function, (int64_t)value->length, value->splat, survey->constant_count};
+  survey->constant_count++;
   return NULL;
 }
 
@@ -59,11 +60,12 @@ static int by_count(const void *a, const void *b) {
 static int by_bytes(const void *a, const void *b) {
   const tsr_constant_tally *x = a, *y = b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
-  return x->op->line < y->op->line ? -1 : x->op->line > y->op->line;
+  return x->order < y->order ? -1 : 1;
 }
 
-static tsr_status walk_functions(const tsr_program *program, survey_walk *walk) {
+static tsr_status walk_functions(const tsr_program *program, int64_t only, survey_walk *walk) {
   for (int64_t i = 0; i < tsr_program_function_count(program); i++) {
+    if (only >= 0 && i != only) continue;
     const tsr_op *func = tsr_program_function_op(program, i);
     walk->function = tsr_op_symbol(func);
     TSR_TRY(tsr_op_walk((tsr_op *)(uintptr_t)func, visit, walk));
@@ -71,10 +73,11 @@ static tsr_status walk_functions(const tsr_program *program, survey_walk *walk) 
   return NULL;
 }
 
-tsr_status tsr_program_survey_make(const tsr_program *program, tsr_program_survey *out_survey) {
+tsr_status tsr_program_survey_make(const tsr_program *program, int64_t only,
+                                   tsr_program_survey *out_survey) {
   tsr_program_survey survey = {0};
   survey_walk walk = {.survey = &survey};
-  tsr_status status = walk_functions(program, &walk);
+  tsr_status status = walk_functions(program, only, &walk);
   tsr_name_index_deinit(&walk.names);
   if (status) {
     tsr_program_survey_free(&survey);

@@ -13,8 +13,9 @@ typedef struct tsr_op_tally {
 typedef struct tsr_constant_tally {
   const tsr_op *op;
   const char *function;
-  int64_t bytes;  // that the elements take in memory
+  int64_t bytes;  // of the elements as the program holds them: one if all are equal
   bool splat;
+  int64_t order;  // among the program's constants
 } tsr_constant_tally;
 
 typedef struct tsr_program_survey {
@@ -23,7 +24,8 @@ typedef struct tsr_program_survey {
   tsr_constant_tally *constants;  // largest first
 } tsr_program_survey;
 
-TSR_MUST_USE tsr_status tsr_program_survey_make(const tsr_program *program,
+// Counts in function `only`, or in all functions if it is negative.
+TSR_MUST_USE tsr_status tsr_program_survey_make(const tsr_program *program, int64_t only,
                                                 tsr_program_survey *out_survey);
 void tsr_program_survey_free(tsr_program_survey *survey);
 
