@@ -16,7 +16,7 @@ static inline int64_t tsr_gcd(int64_t a, int64_t b) {
 
 static inline int64_t tsr_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// Of numbers of 0 or more. For counts that are only shown.
+// Of numbers of 0 or more: INT64_MAX where the result is larger.
 static inline int64_t tsr_saturated_add(int64_t a, int64_t b) {
   int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;

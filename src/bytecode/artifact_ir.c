@@ -3,6 +3,7 @@
 // Values are numbered through a region and the regions around it, up to an isolated op, whose
 // regions start again at 0. The numbers of a region are reserved when it begins, so the regions
 // inside it come after them; they are free again when it ends.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ static tsr_wire_cursor start_of(const tsr_wire_cursor *cursor, const op_head *he
 static tsr_status in_op(const tsr_wire_cursor *cursor, const op_head *head, tsr_status failure) {
   if (!failure) return NULL;
   const tsr_wire_cursor place = start_of(cursor, head);
-  return tsr_wire_place(&place, tsr_note(failure, "%s", head->name->full_name));
+  return tsr_raised(tsr_wire_place(&place, tsr_note(failure, "%s", head->name->full_name)));
 }
 
 // ---- values ----
@@ -90,6 +91,7 @@ static tsr_status read_operand(ir_reader *reader, tsr_wire_cursor *cursor, tsr_v
   const tsr_wire_cursor start = *cursor;
   int index = 0;
   TSR_TRY(tsr_wire_index(cursor, "value", reader->value_count - reader->scope, &index));
+  assert(reader->values);  // an index is below the number of values
   *out_value = reader->values[reader->scope + index];
   if (*out_value) return NULL;
   return tsr_wire_fail(&start, BROKEN_PROGRAM, "value %d is used before it is defined", index);

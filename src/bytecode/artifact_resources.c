@@ -95,10 +95,6 @@ static tsr_status read_groups(resource_reader *reader) {
   return tsr_wire_end(&reader->data);
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
-}
-
 tsr_status tsr_artifact_read_resources(tsr_artifact *artifact) {
   resource_reader reader = {.artifact = artifact,
                             .sizes = artifact->sections[TSR_SECTION_RESOURCE_SIZES],
@@ -111,7 +107,7 @@ tsr_status tsr_artifact_read_resources(tsr_artifact *artifact) {
   TSR_NEED(artifact->resource_keys);
   TSR_NEED(reader.blobs);
   TSR_TRY(read_groups(&reader));
-  qsort(reader.blobs, (size_t)reader.blob_count, sizeof *reader.blobs, by_name);
+  qsort(reader.blobs, (size_t)reader.blob_count, sizeof *reader.blobs, tsr_named_attr_order);
   for (int64_t i = 1; i < reader.blob_count; i++)
     if (reader.blobs[i].name == reader.blobs[i - 1].name)
       return tsr_wire_fail(&reader.sizes, BROKEN_PROGRAM, "two resources \"%.60s\"",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "element/convert_elements.h"
 
 enum { MAX_NAMES = 16, MAX_ARGUMENTS = 32 };
@@ -59,10 +60,6 @@ const tsr_type *tsr_chlo_retype(tsr_ir *ir, const tsr_type *type, const tsr_type
 
 // ---- numbers ----
 
-static bool is_word(const char *word, size_t length, const char *name) {
-  return strlen(name) == length && !memcmp(word, name, length);
-}
-
 static double root_of_largest(tsr_dtype dtype) {
   return sqrt(dtype == TSR_F64 ? DBL_MAX : (double)FLT_MAX);
 }
@@ -70,10 +67,11 @@ static double root_of_largest(tsr_dtype dtype) {
 static double value_of(const body_term *term, const tsr_type *type) {
   if (!term->word) return term->number;
   double value = INFINITY;
-  if (is_word(term->word, term->word_length, "largest_root")) value = root_of_largest(type->dtype);
-  if (is_word(term->word, term->word_length, "sign_bit"))
+  if (tsr_word_is(term->word, term->word_length, "largest_root"))
+    value = root_of_largest(type->dtype);
+  if (tsr_word_is(term->word, term->word_length, "sign_bit"))
     value = -ldexp(1, tsr_type_bits(tsr_type_element(type)) - 1);
-  if (is_word(term->word, term->word_length, "nan")) value = NAN;
+  if (tsr_word_is(term->word, term->word_length, "nan")) value = NAN;
   return term->number < 0 ? -value : value;
 }
 
@@ -232,15 +230,15 @@ static const tsr_type *result_type(tsr_ir *ir, tsr_op_id id, tsr_value **argumen
 static tsr_value *build_special(const body_reader *reader, const char *name, size_t length,
                                 tsr_value **arguments, int count) {
   const tsr_chlo_site *site = reader->site;
-  if (is_word(name, length, "poly")) return build_poly(site, arguments, count);
-  if (is_word(name, length, "fractions")) return build_fractions(site, false, arguments, count);
-  if (is_word(name, length, "square_fractions"))
+  if (tsr_word_is(name, length, "poly")) return build_poly(site, arguments, count);
+  if (tsr_word_is(name, length, "fractions")) return build_fractions(site, false, arguments, count);
+  if (tsr_word_is(name, length, "square_fractions"))
     return build_fractions(site, true, arguments, count);
-  if (is_word(name, length, "chebyshev")) return build_chebyshev(site, arguments, count);
-  if (is_word(name, length, "powers")) return build_powers(site, arguments);
-  if (is_word(name, length, "rising")) return build_rising(site, arguments, count);
-  if (is_word(name, length, "low_bits")) return build_low_bits(site, arguments);
-  return build_cast(reader, is_word(name, length, "bits"), arguments);
+  if (tsr_word_is(name, length, "chebyshev")) return build_chebyshev(site, arguments, count);
+  if (tsr_word_is(name, length, "powers")) return build_powers(site, arguments);
+  if (tsr_word_is(name, length, "rising")) return build_rising(site, arguments, count);
+  if (tsr_word_is(name, length, "low_bits")) return build_low_bits(site, arguments);
+  return build_cast(reader, tsr_word_is(name, length, "bits"), arguments);
 }
 
 static const char *const specials[] = {"poly",      "fractions", "square_fractions",
@@ -270,9 +268,9 @@ static tsr_value *build_op(const tsr_chlo_site *site, const char *name, size_t l
 static tsr_value *build_call(const body_reader *reader, const char *name, size_t length,
                              tsr_value **arguments, int count) {
   for (int i = 0; i < (int)(sizeof comparisons / sizeof *comparisons); i++)
-    if (is_word(name, length, comparisons[i])) return build_compare(reader->site, i, arguments);
+    if (tsr_word_is(name, length, comparisons[i])) return build_compare(reader->site, i, arguments);
   for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-    if (is_word(name, length, specials[i]))
+    if (tsr_word_is(name, length, specials[i]))
       return build_special(reader, name, length, arguments, count);
   return build_op(reader->site, name, length, arguments, count);
 }
@@ -325,7 +323,7 @@ static tsr_status read_call(body_reader *reader, const char *name, size_t length
   tsr_value *values[MAX_ARGUMENTS];
   int count = 0;
   TSR_TRY(read_arguments(reader, terms, &count));
-  TSR_TRY(settle(reader, is_word(name, length, "select"), terms, count, values));
+  TSR_TRY(settle(reader, tsr_word_is(name, length, "select"), terms, count, values));
   out_term->value = build_call(reader, name, length, values, count);
   TSR_NEED(out_term->value);
   return NULL;

@@ -80,20 +80,15 @@ enum { JAX_DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
 
 // ---- lists ----
 
-tsr_status tsr_export_zeros(tsr_export_reader *reader, int64_t count, size_t size,
-                            void **out_memory) {
-  void *memory = tsr_arena_zeros(reader->arena, (size_t)count + 1, size);
-  if (!memory) return tsr_fail(NO_MEMORY, "%lld entries of a jax.export file", (long long)count);
-  *out_memory = memory;
-  return NULL;
+void *tsr_export_zeros(tsr_export_reader *reader, int64_t count, size_t size) {
+  return tsr_arena_zeros(reader->arena, (size_t)count + 1, size);
 }
 
 // Reads the strings of a list: its elements, or (`slot` >= 0) that slot of its tables.
 static tsr_status read_strings(tsr_export_reader *reader, const tsr_flat_list *list, int slot,
                                tsr_export_names *out_names) {
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, list->count, sizeof(char *), &memory));
-  const char **names = memory;
+  const char **names = tsr_export_zeros(reader, list->count, sizeof *names);
+  TSR_NEED(names);
   for (int64_t i = 0; i < list->count; i++) {
     if (slot < 0) {
       TSR_TRY(tsr_flat_item_string(list, i, &names[i]));
@@ -151,10 +146,9 @@ static tsr_status read_aval(tsr_export_reader *reader, const tsr_flat_table *tab
 static tsr_status read_avals(tsr_export_reader *reader, const tsr_flat_table *root, int slot,
                              int64_t *out_count, tsr_export_value **out_values) {
   tsr_flat_list list;
-  void *memory = NULL;
   TSR_TRY(tsr_flat_list_of(root, slot, 4, &list));
-  TSR_TRY(tsr_export_zeros(reader, list.count, sizeof(tsr_export_value), &memory));
-  tsr_export_value *values = memory;
+  tsr_export_value *values = tsr_export_zeros(reader, list.count, sizeof *values);
+  TSR_NEED(values);
   for (int64_t i = 0; i < list.count; i++) {
     tsr_flat_table table;
     TSR_TRY(tsr_flat_item_table(&list, i, &table));
@@ -173,10 +167,9 @@ static tsr_status read_values(tsr_export_reader *reader, const tsr_flat_table *r
   if (!indices.count) return read_avals(reader, root, old_slot, out_count, out_values);
   tsr_export_value *unique = NULL;
   int64_t unique_count = 0;
-  void *memory = NULL;
   TSR_TRY(read_avals(reader, root, UNIQUE_AVALS, &unique_count, &unique));
-  TSR_TRY(tsr_export_zeros(reader, indices.count, sizeof(tsr_export_value), &memory));
-  tsr_export_value *values = memory;
+  tsr_export_value *values = tsr_export_zeros(reader, indices.count, sizeof *values);
+  TSR_NEED(values);
   for (int64_t i = 0; i < indices.count; i++) {
     const uint64_t index = tsr_flat_item_number(&indices, i, 4);
     if (index >= (uint64_t)unique_count)
@@ -215,10 +208,10 @@ static tsr_status read_interface(tsr_export_reader *reader, const tsr_flat_table
 static tsr_status read_kept(tsr_export_reader *reader, const tsr_flat_table *root,
                             tsr_export_file *file) {
   tsr_flat_list list;
-  void *memory = NULL;
   TSR_TRY(tsr_flat_list_of(root, KEPT, 2, &list));
-  TSR_TRY(tsr_export_zeros(reader, list.count, sizeof(int64_t), &memory));
-  int64_t *kept = memory, previous = -1;
+  int64_t *kept = tsr_export_zeros(reader, list.count, sizeof *kept);
+  TSR_NEED(kept);
+  int64_t previous = -1;
   for (int64_t i = 0; i < list.count; i++) {
     kept[i] = (int64_t)tsr_flat_item_number(&list, i, 2);
     if (kept[i] <= previous || kept[i] >= file->in_count)
@@ -242,10 +235,9 @@ enum { CHECK_KIND_COUNT = sizeof check_kinds / sizeof *check_kinds };
 static tsr_status read_checks(tsr_export_reader *reader, const tsr_flat_table *root,
                               tsr_export_file *file) {
   tsr_flat_list list;
-  void *memory = NULL;
   TSR_TRY(tsr_flat_list_of(root, DISABLED_CHECKS, 4, &list));
-  TSR_TRY(tsr_export_zeros(reader, list.count, sizeof(tsr_export_check), &memory));
-  file->disabled_checks = memory;
+  file->disabled_checks = tsr_export_zeros(reader, list.count, sizeof *file->disabled_checks);
+  TSR_NEED(file->disabled_checks);
   file->check_count = list.count;
   for (int64_t i = 0; i < list.count; i++) {
     tsr_flat_table table;
@@ -310,9 +302,8 @@ static tsr_status read_file(tsr_export_reader *reader, const tsr_flat_table *roo
   if (!present) return NULL;
   if (depth == TSR_EXPORT_DEPTH)
     return tsr_fail(BROKEN_PROGRAM, "derivatives are nested deeper than %d", TSR_EXPORT_DEPTH);
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, 1, sizeof *file, &memory));
-  file->vjp = memory;
+  file->vjp = tsr_export_zeros(reader, 1, sizeof *file->vjp);
+  TSR_NEED(file->vjp);
   TSR_TRY_NOTE(read_file(reader, &vjp, depth + 1, file->vjp), "vjp");
   return NULL;
 }

@@ -5,15 +5,15 @@
 #include "base/arena.h"
 #include "bytecode/export_file.h"
 #include "bytecode/flatbuffer.h"
+#include "ir/ir.h"
 
 typedef struct tsr_export_reader {
   tsr_flat flat;
   tsr_arena *arena;
 } tsr_export_reader;
 
-// Memory for `count` elements, all zero; also for none of them.
-TSR_MUST_USE tsr_status tsr_export_zeros(tsr_export_reader *reader, int64_t count, size_t size,
-                                         void **out_memory);
+// Memory for `count` elements, all zero; also for none of them. NULL without memory.
+void *tsr_export_zeros(tsr_export_reader *reader, int64_t count, size_t size);
 // A list of strings.
 TSR_MUST_USE tsr_status tsr_export_names_read(tsr_export_reader *reader,
                                               const tsr_flat_table *table, int slot,

@@ -45,10 +45,9 @@ static tsr_status read_mesh(tsr_export_reader *reader, const tsr_flat_table *tab
   if (sizes.count != names.count || types.count != names.count)
     return tsr_fail(BROKEN_PROGRAM, "a mesh has %lld names, %lld sizes and %lld types of axes",
                     (long long)names.count, (long long)sizes.count, (long long)types.count);
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, names.count, sizeof *mesh->axes, &memory));
   mesh->axis_count = names.count;
-  mesh->axes = memory;
+  mesh->axes = tsr_export_zeros(reader, names.count, sizeof *mesh->axes);
+  TSR_NEED(mesh->axes);
   for (int64_t i = 0; i < names.count; i++) {
     mesh->axes[i].name = names.names[i];
     mesh->axes[i].size = (int64_t)tsr_flat_item_number(&sizes, i, 4);
@@ -65,9 +64,8 @@ static tsr_status read_spec(tsr_export_reader *reader, const tsr_flat_table *nam
   TSR_TRY(tsr_flat_child(named, NAMED_SPEC, &spec, &present));
   if (!present) return tsr_fail(BROKEN_PROGRAM, "a sharding has no spec");
   TSR_TRY(tsr_flat_list_of(&spec, SPEC_DIMS, 4, &dims));
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, dims.count, sizeof(tsr_export_names), &memory));
-  tsr_export_names *axes = memory;
+  tsr_export_names *axes = tsr_export_zeros(reader, dims.count, sizeof *axes);
+  TSR_NEED(axes);
   for (int64_t i = 0; i < dims.count; i++) {
     TSR_TRY(tsr_flat_item_table(&dims, i, &entry));
     TSR_TRY(tsr_export_names_read(reader, &entry, 0, &axes[i]));
@@ -92,10 +90,10 @@ static tsr_status read_named_mesh(tsr_export_reader *reader, const tsr_flat_tabl
   }
   tsr_flat_table table;
   bool present = false;
-  void *mesh = NULL;
   TSR_TRY(tsr_flat_child(named, NAMED_MESH, &table, &present));
   if (!present) return tsr_fail(BROKEN_PROGRAM, "a sharding has no mesh");
-  TSR_TRY(tsr_export_zeros(reader, 1, sizeof(tsr_export_mesh), &mesh));
+  tsr_export_mesh *mesh = tsr_export_zeros(reader, 1, sizeof *mesh);
+  TSR_NEED(mesh);
   *out = mesh;
   return read_mesh(reader, &table, mesh);
 }
@@ -139,18 +137,18 @@ tsr_status tsr_export_shared_read(tsr_export_reader *reader, const tsr_flat_tabl
                                   tsr_export_shared *out_shared) {
   tsr_flat_list meshes, shardings;
   tsr_flat_table table;
-  void *memory = NULL;
   TSR_TRY(tsr_flat_list_of(root, ROOT_MESHES, 4, &meshes));
-  TSR_TRY(tsr_export_zeros(reader, meshes.count, sizeof(tsr_export_mesh), &memory));
-  tsr_export_shared shared = {.mesh_count = meshes.count, .meshes = memory};
+  tsr_export_shared shared = {.mesh_count = meshes.count};
+  shared.meshes = tsr_export_zeros(reader, meshes.count, sizeof *shared.meshes);
+  TSR_NEED(shared.meshes);
   for (int64_t i = 0; i < meshes.count; i++) {
     TSR_TRY(tsr_flat_item_table(&meshes, i, &table));
     TSR_TRY(read_mesh(reader, &table, &shared.meshes[i]));
   }
   TSR_TRY(tsr_flat_list_of(root, ROOT_SHARDINGS, 4, &shardings));
-  TSR_TRY(tsr_export_zeros(reader, shardings.count, sizeof(tsr_export_sharding), &memory));
   shared.sharding_count = shardings.count;
-  shared.shardings = memory;
+  shared.shardings = tsr_export_zeros(reader, shardings.count, sizeof *shared.shardings);
+  TSR_NEED(shared.shardings);
   for (int64_t i = 0; i < shardings.count; i++) {
     TSR_TRY(tsr_flat_item_table(&shardings, i, &table));
     TSR_TRY(read_named(reader, &table, &shared, &shared.shardings[i]));
@@ -193,9 +191,8 @@ tsr_status tsr_export_shardings_read(tsr_export_reader *reader, const tsr_flat_t
   TSR_TRY(tsr_flat_list_of(root, old_slot, 4, &list));
   if (!list.count) return NULL;
   TSR_TRY(check_count(&list, count));
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, count, sizeof(tsr_export_sharding), &memory));
-  tsr_export_sharding *shardings = memory;
+  tsr_export_sharding *shardings = tsr_export_zeros(reader, count, sizeof *shardings);
+  TSR_NEED(shardings);
   for (int64_t i = 0; i < count; i++) {
     tsr_flat_table table;
     TSR_TRY(tsr_flat_item_table(&list, i, &table));

@@ -48,9 +48,8 @@ static tsr_status read_node(tsr_export_reader *reader, const tsr_flat_table *tab
   TSR_TRY(tsr_flat_list_of(table, CHILDREN, 4, &children));
   tree->child_count = children.count;
   TSR_TRY(check_node(tree, keys.count));
-  void *memory = NULL;
-  TSR_TRY(tsr_export_zeros(reader, children.count, sizeof *tree, &memory));
-  tree->children = memory;
+  tree->children = tsr_export_zeros(reader, children.count, sizeof *tree->children);
+  TSR_NEED(tree->children);
   for (int64_t i = 0; i < children.count; i++) {
     tsr_flat_table child;
     TSR_TRY(tsr_flat_item_table(&children, i, &child));

@@ -25,7 +25,8 @@ static inline size_t tsr_wire_left(const tsr_wire_cursor *cursor) {
 }
 
 // Fails at the cursor.
-#define tsr_wire_fail(cursor, cause, ...) tsr_wire_place(cursor, tsr_fail(cause, __VA_ARGS__))
+#define tsr_wire_fail(cursor, cause, ...) \
+  tsr_raised(tsr_wire_place(cursor, tsr_fail(cause, __VA_ARGS__)))
 // Adds the place of the cursor to a failure. NULL and no_memory stay as they are.
 TSR_MUST_USE tsr_status tsr_wire_place(const tsr_wire_cursor *cursor, tsr_status failure);
 

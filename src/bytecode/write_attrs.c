@@ -14,13 +14,6 @@ static tsr_status put_attr(tsr_emitter *emitter, const tsr_attr *attr, tsr_code_
   return NULL;
 }
 
-static tsr_status put_type(tsr_emitter *emitter, const tsr_type *type, tsr_code_dialect dialect) {
-  int64_t index = 0;
-  TSR_TRY(tsr_emit_type(emitter, type, dialect, &index));
-  tsr_put_varint(&emitter->scratch, (uint64_t)index);
-  return NULL;
-}
-
 static tsr_status put_string(tsr_emitter *emitter, const char *bytes, size_t length) {
   int64_t index = 0;
   TSR_TRY(tsr_emit_string(emitter, bytes, length, &index));
@@ -75,7 +68,7 @@ static tsr_status store_typed_string(tsr_emitter *emitter, const tsr_attr *attr,
   size_t start = 0;
   TSR_TRY(begin(emitter, dialect, TSR_CODE_TYPED_STRING, 0, "a string", &start));
   TSR_TRY(put_string(emitter, attr->bytes, attr->length));
-  TSR_TRY(put_type(emitter, attr->type, dialect));
+  TSR_TRY(tsr_put_type(emitter, attr->type, dialect));
   return end(emitter, dialect, start, out_index);
 }
 
@@ -105,7 +98,7 @@ static tsr_status store_integer(tsr_emitter *emitter, const tsr_attr *attr,
     tsr_put_varint(&emitter->scratch, attr->integer != 0);
   } else {
     TSR_TRY(begin(emitter, dialect, TSR_CODE_INTEGER, 0, "an integer", &start));
-    TSR_TRY(put_type(emitter, attr->type, dialect));
+    TSR_TRY(tsr_put_type(emitter, attr->type, dialect));
     tsr_put_bits(&emitter->scratch, tsr_type_bits(attr->type), attr->integer);
   }
   return end(emitter, dialect, start, out_index);
@@ -117,7 +110,7 @@ static tsr_status store_float(tsr_emitter *emitter, const tsr_attr *attr, tsr_co
   if (bits > 64) return store_text(emitter, attr, out_index);
   size_t start = 0;
   TSR_TRY(begin(emitter, dialect, TSR_CODE_FLOAT, 0, "a float", &start));
-  TSR_TRY(put_type(emitter, attr->type, dialect));
+  TSR_TRY(tsr_put_type(emitter, attr->type, dialect));
   tsr_put_bits(&emitter->scratch, bits, (int64_t)attr->bits);
   return end(emitter, dialect, start, out_index);
 }
@@ -192,7 +185,7 @@ static tsr_status store_dense(tsr_emitter *emitter, const tsr_attr *attr, tsr_co
   if (is_bool_tensor(attr->type))
     TSR_TRY(pack_bools(emitter, attr->bytes, count, attr->splat, &bytes, &length));
   TSR_TRY(begin(emitter, dialect, TSR_CODE_DENSE, 0, "a constant", &start));
-  TSR_TRY(put_type(emitter, attr->type, dialect));
+  TSR_TRY(tsr_put_type(emitter, attr->type, dialect));
   return store_blob(emitter, dialect, start, bytes, length, attr->hash, out_index);
 }
 
@@ -233,7 +226,7 @@ static tsr_status store_list(tsr_emitter *emitter, const tsr_attr *attr, tsr_cod
   }
   size_t start = 0;
   TSR_TRY(begin(emitter, TSR_DIALECT_BUILTIN, TSR_CODE_DENSE_ARRAY, 0, "a list", &start));
-  TSR_TRY(put_type(emitter, attr->type, TSR_DIALECT_BUILTIN));
+  TSR_TRY(tsr_put_type(emitter, attr->type, TSR_DIALECT_BUILTIN));
   tsr_put_varint(&emitter->scratch, (uint64_t)attr->count);
   return store_blob(emitter, TSR_DIALECT_BUILTIN, start, attr->bytes, attr->length, attr->hash,
                     out_index);
@@ -246,7 +239,7 @@ static tsr_status store_resource(tsr_emitter *emitter, const tsr_attr *attr, int
   tsr_text_add_bytes(&emitter->scratch, attr->bytes, attr->length);
   TSR_TRY(tsr_emit_store(emitter, &emitter->resources, TSR_DIALECT_BUILTIN, start, &resource));
   TSR_TRY(begin(emitter, TSR_DIALECT_BUILTIN, TSR_CODE_RESOURCE, 0, "a resource", &start));
-  TSR_TRY(put_type(emitter, attr->type, TSR_DIALECT_BUILTIN));
+  TSR_TRY(tsr_put_type(emitter, attr->type, TSR_DIALECT_BUILTIN));
   tsr_put_varint(&emitter->scratch, (uint64_t)resource);
   return end(emitter, TSR_DIALECT_BUILTIN, start, out_index);
 }
@@ -436,7 +429,7 @@ static tsr_status store_simple(tsr_emitter *emitter, const tsr_attr *attr, tsr_c
   }
   if (attr->kind == TSR_ATTR_TYPE) {
     TSR_TRY(begin(emitter, dialect, TSR_CODE_TYPE, 0, "a type", &start));
-    TSR_TRY(put_type(emitter, attr->type, dialect));
+    TSR_TRY(tsr_put_type(emitter, attr->type, dialect));
   } else {
     TSR_TRY(begin(emitter, dialect, TSR_CODE_ARRAY, 0, "an array", &start));
     TSR_TRY(put_attrs(emitter, attr->items, attr->count, dialect));

@@ -88,6 +88,9 @@ TSR_MUST_USE tsr_status tsr_emit_allow(const tsr_emitter *emitter, const char *w
 // The index of a type in the form of VHLO or of the builtin dialect.
 TSR_MUST_USE tsr_status tsr_emit_type(tsr_emitter *emitter, const tsr_type *type,
                                       tsr_code_dialect dialect, int64_t *out_index);
+// Writes that index into the scratch.
+TSR_MUST_USE tsr_status tsr_put_type(tsr_emitter *emitter, const tsr_type *type,
+                                     tsr_code_dialect dialect);
 // The index of an attribute; BUILTIN for module, Shardy ops and locations, VHLO for the others.
 TSR_MUST_USE tsr_status tsr_emit_attr(tsr_emitter *emitter, const tsr_attr *attr,
                                       tsr_code_dialect dialect, int64_t *out_index);

@@ -65,8 +65,7 @@ static tsr_status add_stored(tsr_emitter *emitter, tsr_entry_table *table,
   tsr_stored_entry *stored = tsr_arena_alloc(&emitter->arena, sizeof *stored);
   TSR_NEED(stored);
   *stored = *wanted;
-  stored->head =
-      tsr_arena_copy(&emitter->arena, wanted->head_length ? wanted->head : "", wanted->head_length);
+  stored->head = tsr_arena_copy(&emitter->arena, wanted->head, wanted->head_length);
   TSR_NEED(stored->head);
   stored->index = table->count;
   void *items = tsr_grow(table->items, table->count, &table->capacity, sizeof *table->items);
@@ -85,7 +84,7 @@ tsr_status tsr_emit_store_blob(tsr_emitter *emitter, tsr_entry_table *table,
   tsr_text *scratch = &emitter->scratch;
   TSR_TRY(tsr_text_check(scratch));
   stored->head_length = scratch->length - start;
-  stored->head = scratch->data ? scratch->data + start : NULL;
+  stored->head = scratch->data ? scratch->data + start : "";
   hash = hash_of(stored, hash);
   const tsr_stored_entry *found = tsr_intern_find(&table->by_content, hash, same_stored, stored);
   if (found)

@@ -40,7 +40,7 @@ static type_form form_of(const tsr_type *type, tsr_code_dialect dialect) {
   }
 }
 
-static tsr_status put_type(tsr_emitter *emitter, const tsr_type *type, tsr_code_dialect dialect) {
+tsr_status tsr_put_type(tsr_emitter *emitter, const tsr_type *type, tsr_code_dialect dialect) {
   int64_t index = 0;
   TSR_TRY(tsr_emit_type(emitter, type, dialect, &index));
   tsr_put_varint(&emitter->scratch, (uint64_t)index);
@@ -50,7 +50,7 @@ static tsr_status put_type(tsr_emitter *emitter, const tsr_type *type, tsr_code_
 static tsr_status put_types(tsr_emitter *emitter, const tsr_type *const *types, int count,
                             tsr_code_dialect dialect) {
   tsr_put_varint(&emitter->scratch, (uint64_t)count);
-  for (int i = 0; i < count; i++) TSR_TRY(put_type(emitter, types[i], dialect));
+  for (int i = 0; i < count; i++) TSR_TRY(tsr_put_type(emitter, types[i], dialect));
   return NULL;
 }
 
@@ -62,7 +62,7 @@ static tsr_status put_shaped(tsr_emitter *emitter, const tsr_type *type, tsr_cod
   }
   tsr_put_varint(&emitter->scratch, (uint64_t)type->rank);
   for (int i = 0; i < type->rank; i++) tsr_put_svarint(&emitter->scratch, type->dims[i]);
-  return put_type(emitter, type->element, dialect);
+  return tsr_put_type(emitter, type->element, dialect);
 }
 
 static void put_double(tsr_text *out, double value) {
@@ -75,8 +75,8 @@ static tsr_status put_quant(tsr_emitter *emitter, const tsr_quant *quant,
                             tsr_code_dialect dialect) {
   tsr_text *out = &emitter->scratch;
   tsr_put_varint(out, quant->is_signed);
-  TSR_TRY(put_type(emitter, quant->storage, dialect));
-  TSR_TRY(put_type(emitter, quant->expressed, dialect));
+  TSR_TRY(tsr_put_type(emitter, quant->storage, dialect));
+  TSR_TRY(tsr_put_type(emitter, quant->expressed, dialect));
   if (quant->axis < 0) {
     put_double(out, quant->scales[0].scale);
     tsr_put_svarint(out, quant->scales[0].zero_point);
@@ -101,7 +101,7 @@ static tsr_status put_fields(tsr_emitter *emitter, const tsr_type *type, tsr_cod
       return NULL;
     case TSR_TYPE_COMPLEX:
     case TSR_TYPE_UNRANKED:
-      return put_type(emitter, type->element, dialect);
+      return tsr_put_type(emitter, type->element, dialect);
     case TSR_TYPE_TENSOR:
     case TSR_TYPE_BUFFER:
       return put_shaped(emitter, type, dialect);

@@ -165,6 +165,7 @@ typedef struct tsr_named_attr {
   const char *name;  // of the program's names (tsr_ir_name): equal names have one address
   const tsr_attr *attr;
 } tsr_named_attr;
+int tsr_named_attr_order(const void *a, const void *b);  // by name, for qsort
 
 struct tsr_attr {
   tsr_attr_kind kind;

@@ -133,7 +133,7 @@ const tsr_attr *tsr_attr_symbol(tsr_ir *ir, const char *name, size_t length) {
 
 static const tsr_attr *const *copy_items(tsr_ir *ir, const tsr_attr *const *items, int64_t count) {
   const tsr_attr **copy = tsr_ir_alloc(ir, (size_t)count * sizeof *copy);
-  if (copy && count) memcpy(copy, items, (size_t)count * sizeof *copy);
+  if (copy && items && count) memcpy(copy, items, (size_t)count * sizeof *copy);
   return copy;
 }
 
@@ -160,7 +160,7 @@ const tsr_attr *tsr_attr_array(tsr_ir *ir, const tsr_attr *const *items, int64_t
   return attr->items ? finish(attr) : NULL;
 }
 
-static int by_name(const void *a, const void *b) {
+int tsr_named_attr_order(const void *a, const void *b) {
   return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
 }
 
@@ -170,7 +170,7 @@ const tsr_attr *tsr_attr_dict(tsr_ir *ir, const tsr_named_attr *entries, int64_t
   if (!attr || !copy) return NULL;
   if (count) {
     memcpy(copy, entries, (size_t)count * sizeof *copy);
-    qsort(copy, (size_t)count, sizeof *copy, by_name);
+    qsort(copy, (size_t)count, sizeof *copy, tsr_named_attr_order);
   }
   attr->entries = copy;
   attr->count = count;

@@ -129,10 +129,6 @@ bool tsr_op_flag(const tsr_op *op, const char *name) {
 
 // ---- making ----
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
-}
-
 static void *part_of(char **memory, size_t count, size_t size) {
   void *part = *memory;
   *memory += count * size;
@@ -149,7 +145,8 @@ static void fill_op(tsr_op *op, const tsr_op_parts *parts) {
   for (int i = 0; i < op->region_count; i++) op->regions[i].parent = op;
   if (op->attr_count) {
     memcpy(op->attrs, parts->attrs, (size_t)op->attr_count * sizeof *op->attrs);
-    if (op->attr_count > 1) qsort(op->attrs, (size_t)op->attr_count, sizeof *op->attrs, by_name);
+    if (op->attr_count > 1)
+      qsort(op->attrs, (size_t)op->attr_count, sizeof *op->attrs, tsr_named_attr_order);
   }
 }
 

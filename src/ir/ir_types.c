@@ -40,6 +40,14 @@ static uint64_t hash_of(const tsr_type *type) {
   return hash;
 }
 
+// Of floats: NaN equals itself, and 0 is not -0.
+static bool same_bits(double a, double b) {
+  uint64_t left = 0, right = 0;
+  memcpy(&left, &a, sizeof left);
+  memcpy(&right, &b, sizeof right);
+  return left == right;
+}
+
 static bool same_quant(const tsr_quant *a, const tsr_quant *b) {
   if (!a || !b) return a == b;
   if (a->is_signed != b->is_signed || !tsr_type_equal(a->storage, b->storage) ||
@@ -47,7 +55,7 @@ static bool same_quant(const tsr_quant *a, const tsr_quant *b) {
       a->storage_max != b->storage_max || a->axis != b->axis || a->scale_count != b->scale_count)
     return false;
   for (int i = 0; i < a->scale_count; i++)
-    if (memcmp(&a->scales[i].scale, &b->scales[i].scale, sizeof(double)) != 0 ||
+    if (!same_bits(a->scales[i].scale, b->scales[i].scale) ||
         a->scales[i].zero_point != b->scales[i].zero_point)
       return false;
   return true;

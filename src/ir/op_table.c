@@ -116,10 +116,10 @@ static unsigned slot_of(const char *name, size_t length) {
 }
 
 static void make_index(void) {
-  for (uint16_t id = 1; id < TSR_OP_COUNT; id++) {
+  for (int id = 1; id < TSR_OP_COUNT; id++) {
     unsigned slot = slot_of(ops[id].name, strlen(ops[id].name));
     while (index_slots[slot]) slot = (slot + 1) % SLOTS;
-    index_slots[slot] = id;
+    index_slots[slot] = (uint16_t)id;
   }
 }
 

@@ -4,6 +4,7 @@
 // is not known makes the reader find every definition that begins a line, and read them in order:
 // definitions use only earlier ones where MLIR printed them, so reading nests no deeper than a
 // definition itself. One that cannot be read is reported where it stands, or where it is used.
+#include <assert.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -89,6 +90,7 @@ static tsr_status read_all(tsr_reader *reader, tsr_token_kind kind) {
   tsr_alias_table *table = table_of(reader, kind);
   int failures = 0;
   for (int64_t i = 0; i < table->count && failures < TSR_ISSUES_SHOWN; i++) {
+    assert(table->aliases);
     if (table->aliases[i].end || table->aliases[i].open) continue;
     const int depth = reader->depth;
     tsr_status status = read_value(reader, kind, i);

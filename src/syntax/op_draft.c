@@ -147,17 +147,13 @@ tsr_status tsr_draft_attr(tsr_op_reader *reader, tsr_draft *draft, const char *n
   return push_attr(reader, (tsr_named_attr){kept, attr});
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
-}
-
 // Attributes come from several places of an op; a name must come from one.
 static tsr_status check_unique_attrs(tsr_op_reader *reader, const tsr_draft *draft,
                                      const char *at) {
   const int64_t count = reader->attrs.count - draft->first_attr;
   if (count < 2) return NULL;
   tsr_named_attr *attrs = reader->attrs.items + draft->first_attr;
-  qsort(attrs, (size_t)count, sizeof *attrs, by_name);
+  qsort(attrs, (size_t)count, sizeof *attrs, tsr_named_attr_order);
   for (int64_t i = 1; i < count; i++)
     if (attrs[i].name == attrs[i - 1].name)
       return tsr_reader_fail(reader->in, at, SYNTAX, "attribute \"%s\" is given twice",

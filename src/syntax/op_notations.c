@@ -599,13 +599,6 @@ static bool fits_body(const tsr_op *op) {
 
 // ---- regions of a composite: ({...}, {...}), or nothing ----
 
-static tsr_status read_regions(tsr_op_reader *reader, tsr_draft *draft) {
-  if (!tsr_take_sign(reader->in, "(")) return NULL;
-  do TSR_TRY(tsr_draft_region(reader, draft, reader->arguments.count));
-  while (tsr_take_sign(reader->in, ","));
-  return tsr_expect_sign(reader->in, ")");
-}
-
 static void print_regions(tsr_op_printer *printer, const tsr_op *op) {
   for (int i = 0; i < op->region_count; i++) {
     tsr_text_add(printer->out, i ? ", " : " (");
@@ -681,7 +674,7 @@ static const tsr_op_notation notations[] = {
      {"exponent_bits", "mantissa_bits"}},
     {"symbol", read_own_symbol, print_own_symbol, NULL, {"sym_name"}},
     {"body", read_body, print_body, fits_body, {NULL}},
-    {"regions", read_regions, print_regions, NULL, {NULL}},
+    {"regions", tsr_draft_regions, print_regions, NULL, {NULL}},
     {"direction", read_direction, print_direction, fits_direction, {"allowed_direction"}},
     {"constant", read_constant, print_constant, fits_constant, {"value"}},
 };

@@ -92,6 +92,8 @@ void tsr_draft_types_of(tsr_draft *draft, const tsr_type *function);
 // the stack. `inside` is the op it belongs to.
 TSR_MUST_USE tsr_status tsr_draft_region(tsr_op_reader *reader, const tsr_draft *draft,
                                          int64_t first_argument);
+// ({...}, {...}), or nothing.
+TSR_MUST_USE tsr_status tsr_draft_regions(tsr_op_reader *reader, tsr_draft *draft);
 // An empty region of the draft's op; it moves when another one is added.
 TSR_MUST_USE tsr_status tsr_draft_add_region(tsr_op_reader *reader, tsr_region **out_region);
 // %x: T {attrs} loc(...): pushed on the stack of arguments.

@@ -40,8 +40,7 @@ void tsr_record_print(const tsr_attr *record, tsr_text *out) {
 
 // ---- <name = value, ...> ----
 
-static bool is_left_out(const tsr_attr *record, const tsr_attr_info *field,
-                        const tsr_attr *value) {
+static bool is_left_out(const tsr_attr *record, const tsr_attr_info *field, const tsr_attr *value) {
   const tsr_struct_order order = tsr_record_order((tsr_record_id)record->id);
   if (!value) return true;
   if (order != TSR_ORDER_LOOSE && record->id != TSR_RECORD_ACCURACY) return false;

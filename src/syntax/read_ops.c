@@ -224,7 +224,7 @@ static tsr_status check_result_count(const tsr_op_reader *reader, const tsr_draf
                          named == 1 ? "is" : "are");
 }
 
-static tsr_status read_generic_regions(tsr_op_reader *reader, const tsr_draft *draft) {
+tsr_status tsr_draft_regions(tsr_op_reader *reader, tsr_draft *draft) {
   if (!tsr_take_sign(reader->in, "(")) return NULL;
   do TSR_TRY(tsr_draft_region(reader, draft, reader->arguments.count));
   while (tsr_take_sign(reader->in, ","));
@@ -251,7 +251,7 @@ static tsr_status read_generic_op(tsr_op_reader *reader, tsr_draft *draft) {
     TSR_TRY(tsr_draft_attr_dict(reader, draft));
     TSR_TRY(tsr_expect_sign(in, ">"));
   }
-  TSR_TRY(read_generic_regions(reader, draft));
+  TSR_TRY(tsr_draft_regions(reader, draft));
   TSR_TRY(tsr_draft_attr_dict(reader, draft));
   TSR_TRY(tsr_expect_sign(in, ":"));
   return tsr_draft_function_type(reader, draft);

@@ -160,7 +160,7 @@ TSR_MUST_USE tsr_status tsr_read_list(tsr_reader *reader, const char *open, cons
 TSR_MUST_USE tsr_status tsr_reader_expected(const tsr_reader *reader, const char *what);
 // Fails at a place in the text: tsr_reader_fail(reader, at, SYNTAX, "...", ...).
 #define tsr_reader_fail(reader, at, cause, ...) \
-  tsr_reader_fail_at(reader, at, TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__)
+  tsr_raised(tsr_reader_fail_at(reader, at, TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__))
 TSR_MUST_USE TSR_PRINTF(6, 7) tsr_status
     tsr_reader_fail_at(const tsr_reader *reader, const char *at, tsr_cause cause, const char *file,
                        int line, const char *format, ...);

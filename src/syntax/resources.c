@@ -107,16 +107,12 @@ static tsr_status read_section(tsr_reader *reader, void *context) {
   return tsr_read_list(reader, "{", "}", read_dialect, NULL);
 }
 
-static int by_key(const void *a, const void *b) {
-  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
-}
-
 tsr_status tsr_read_resources(tsr_reader *reader) {
   const char *at = reader->token.start;
   tsr_ir *ir = reader->ir;
   TSR_TRY(tsr_read_list(reader, "{-#", "#-}", read_section, NULL));
   if (ir->resource_count < 2) return NULL;
-  qsort(ir->resources, (size_t)ir->resource_count, sizeof *ir->resources, by_key);
+  qsort(ir->resources, (size_t)ir->resource_count, sizeof *ir->resources, tsr_named_attr_order);
   for (int64_t i = 1; i < ir->resource_count; i++)
     if (ir->resources[i].name == ir->resources[i - 1].name)
       return tsr_reader_fail(reader, at, SYNTAX, "two blobs have the key \"%s\"",

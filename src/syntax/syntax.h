@@ -18,8 +18,8 @@ TSR_MUST_USE tsr_status tsr_syntax_read_attr(tsr_ir *ir, const char *text, size_
                                              const tsr_attr **out_attr);
 
 typedef struct tsr_print_options {
-  bool generic;           // every op in its generic form
-  bool locations;         // loc(...) after ops and arguments, as MLIR prints debug info
+  bool generic;            // every op in its generic form
+  bool locations;          // loc(...) after ops and arguments, as MLIR prints debug info
   int64_t elide_elements;  // larger constants print as dense_resource<__elided__>; 0 = never
 } tsr_print_options;
 // Adds the program as MLIR prints it. NULL options are the defaults. Writes the marks of values, so

@@ -10,12 +10,6 @@ tsr_status tsr_verify_chlo_same(tsr_ir *ir, const tsr_op *op) {
   return tsr_check_operands_match(op, "", 0);
 }
 
-tsr_status tsr_infer_chlo_pred(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
-  const tsr_type *pred = tsr_type_integer(ir, 1, TSR_SIGNLESS);
-  TSR_NEED(pred);
-  return tsr_results_add(out, tsr_type_with_element(ir, tsr_operand_type(op, 0), pred));
-}
-
 // ---- broadcasting
 
 // One dimension of a broadcast; false if the sizes do not fit. An unknown size gives way to a known

@@ -123,14 +123,10 @@ tsr_status tsr_infer_real_type(tsr_ir *ir, const tsr_op *op, tsr_result_types *o
   return tsr_results_add(out, tsr_type_with_element(ir, operand, real_of(operand)));
 }
 
-static tsr_status infer_pred(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
+tsr_status tsr_infer_pred(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
   const tsr_type *pred = tsr_type_integer(ir, 1, TSR_SIGNLESS);
   TSR_NEED(pred);
   return tsr_results_add(out, tsr_type_with_element(ir, tsr_operand_type(op, 0), pred));
-}
-
-tsr_status tsr_infer_pred(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
-  return infer_pred(ir, op, out);
 }
 
 tsr_status tsr_verify_compare(tsr_ir *ir, const tsr_op *op) {

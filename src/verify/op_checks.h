@@ -58,10 +58,10 @@ TSR_MUST_USE TSR_PRINTF(6, 7) tsr_status
                      const char *constraint, const char *format, ...);
 
 // Returns the failure of a violation. The arguments after the format may be SHOW_... strings.
-#define TSR_VIOLATES(op, constraint, ...)                                              \
-  do {                                                                                 \
-    tsr_shown shown_ = {0};                                                            \
-    return tsr_violation_at(&shown_, __FILE__, __LINE__, op, constraint, __VA_ARGS__); \
+#define TSR_VIOLATES(op, constraint, ...)                                                          \
+  do {                                                                                             \
+    tsr_shown shown_ = {0};                                                                        \
+    return tsr_raised(tsr_violation_at(&shown_, __FILE__, __LINE__, op, constraint, __VA_ARGS__)); \
   } while (0)
 // The same unless the condition holds.
 #define TSR_ASK(condition, op, constraint, ...)                  \

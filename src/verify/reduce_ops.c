@@ -131,10 +131,3 @@ tsr_status tsr_verify_sort(tsr_ir *ir, const tsr_op *op) {
           (long long)dim, (long long)-rank, (long long)rank - 1);
   return check_comparator(op);
 }
-
-tsr_status tsr_infer_sort(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
-  (void)ir;
-  for (int i = 0; i < op->operand_count; i++)
-    TSR_TRY(tsr_results_add(out, tsr_operand_type(op, i)));
-  return NULL;
-}

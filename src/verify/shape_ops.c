@@ -1,4 +1,5 @@
 // Constants and ops that arrange elements in another shape.
+#include "base/arithmetic.h"
 #include "verify/op_checks.h"
 #include "verify/shape_rules.h"
 
@@ -237,11 +238,6 @@ tsr_status tsr_infer_transpose(tsr_ir *ir, const tsr_op *op, tsr_result_types *o
 
 // ---- concatenate
 
-static int64_t add_sizes(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 tsr_status tsr_verify_concatenate(tsr_ir *ir, const tsr_op *op) {
   (void)ir;
   const tsr_type *first = tsr_operand_type(op, 0);
@@ -258,7 +254,7 @@ tsr_status tsr_verify_concatenate(tsr_ir *ir, const tsr_op *op) {
     TSR_ASK(fits, op, "C2",
             "inputs 0 and %d are %s and %s, expected one shape but for dimension %lld", i,
             SHOW_TYPE(first), SHOW_TYPE(type), (long long)dim);
-    if (!tsr_is_dynamic(type->dims[dim])) sum = add_sizes(sum, type->dims[dim]);
+    if (!tsr_is_dynamic(type->dims[dim])) sum = tsr_saturated_add(sum, type->dims[dim]);
   }
   TSR_ASK(sum < INT64_MAX, op, "C6", "dimension %lld of the result is too large", (long long)dim);
   return NULL;
@@ -270,7 +266,7 @@ static void append_size(int64_t *size, int64_t *bound, int64_t other_size, int64
   const int64_t limit = known ? *size : *bound,
                 other_limit = other_known ? other_size : other_bound;
   const bool limited = !tsr_is_dynamic(limit) && !tsr_is_dynamic(other_limit);
-  const int64_t sum = limited ? add_sizes(limit, other_limit) : TSR_DYNAMIC;
+  const int64_t sum = limited ? tsr_saturated_add(limit, other_limit) : TSR_DYNAMIC;
   *size = known && other_known ? sum : TSR_DYNAMIC;
   *bound = known && other_known ? TSR_DYNAMIC : sum;
 }

@@ -74,7 +74,6 @@ static void meshes_are_ours(void **state) {
   (void)state;
   TSR_OWN(program, program);
   TSR_OWN(mesh, mesh);
-  TSR_OWN(text, text);
   program = open_program("tests/programs/mesh_two_meshes/program.mlir");
   assert_int_equal(tsr_program_mesh_count(program), 3);
   assert_string_equal(tsr_program_mesh_name(program, 0), "mesh");

@@ -119,8 +119,8 @@ static void ops_that_do_not_fit_their_form_print_generic(void **state) {
       "%0 = \"stablehlo.iota\"() : () -> tensor<4xi32>",
       "%0 = \"stablehlo.iota\"() <{iota_dimension = \"a\"}> : () -> tensor<4xi32>",
       "%0 = \"stablehlo.tuple\"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>",
-      "%0 = \"sdy.propagation_barrier\"(%arg0) <{allowed_direction = 7 : i32}> : (tensor<4xf32>) "
-      "-> tensor<4xf32>",
+      ("%0 = \"sdy.propagation_barrier\"(%arg0) <{allowed_direction = 7 : i32}> : (tensor<4xf32>) "
+       "-> tensor<4xf32>"),
       "\"stablehlo.reduce\"() <{dimensions = array<i64>}> ({\n    }) : () -> ()",
   };
   test_ops_in_function(ops, COUNT_OF(ops));
