@@ -378,6 +378,8 @@ struct tsr_region {
   int block_count;
 };
 
+enum { TSR_RECENT_ATTRS = 256 };
+
 struct tsr_ir {
   tsr_arena arena;
   tsr_op *module;  // builtin.module: one region, one block
@@ -385,6 +387,7 @@ struct tsr_ir {
   tsr_op **symbols;  // the root of the index of symbols, a trie by the hash of their names
   struct tsr_kept_memory *kept;
   const tsr_attr *unit, *true_value, *false_value, *unknown_location;
+  const tsr_attr *recent_attrs[TSR_RECENT_ATTRS];  // by their hash; later ones replace earlier ones
   tsr_named_attr *resources;  // blobs of dense_resource: DENSE attributes (of i8) by key, sorted
   int64_t resource_count;
 };

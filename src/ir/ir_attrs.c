@@ -1,20 +1,22 @@
-// Attributes: made once, never changed, compared by content.
+// Attributes: made once, never changed, compared by content. An attribute is described on the
+// stack. One that equals a recent one is that one, since programs say the same few things many
+// times; others are copied into the program's memory.
 #include <stdlib.h>
 #include <string.h>
 
 #include "ir/ir.h"
 #include "tessera/engine/hash.h"
 
-static tsr_attr *make(tsr_ir *ir, tsr_attr_kind kind) {
-  tsr_attr *attr = tsr_arena_zeros(&ir->arena, 1, sizeof *attr);
-  if (attr) attr->kind = kind;
-  return attr;
-}
-
 // ---- hash and weight, when the content is complete ----
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
   return tsr_hash64(&value, sizeof value, hash);
+}
+
+// Whether the attribute is a number, in place of which others have items.
+static bool is_number(const tsr_attr *attr) {
+  return attr->kind == TSR_ATTR_INTEGER || attr->kind == TSR_ATTR_ENUM ||
+         attr->kind == TSR_ATTR_FLOAT;
 }
 
 static void add_inside(tsr_attr *attr, const tsr_attr *inside) {
@@ -43,33 +45,60 @@ static void add_bytes(tsr_attr *attr) {
     attr->hash = tsr_hash64(attr->bytes + attr->length - part, part, attr->hash);
 }
 
-// NULL stays NULL.
-static const tsr_attr *finish(tsr_attr *attr) {
-  if (!attr) return NULL;
-  const uint64_t head[] = {(uint64_t)attr->kind, (uint64_t)attr->id,
-                           attr->type ? attr->type->hash : 0, (uint64_t)attr->count};
+static void add_hash_and_weight(tsr_attr *attr) {
+  const uint64_t head[] = {(uint64_t)attr->kind << 32 | (uint64_t)attr->id,
+                           attr->type ? attr->type->hash : 0, (uint64_t)attr->count,
+                           is_number(attr) ? attr->bits : 0};
   attr->weight = attr->type ? attr->type->weight : 1;
   attr->hash = tsr_hash64(head, sizeof head, 0);
-  switch (attr->kind) {
-    case TSR_ATTR_INTEGER:
-    case TSR_ATTR_ENUM:
-      attr->hash = mix(attr->hash, (uint64_t)attr->integer);
-      break;
-    case TSR_ATTR_FLOAT:
-      attr->hash = mix(attr->hash, attr->bits);
-      break;
-    case TSR_ATTR_ARRAY:
-    case TSR_ATTR_RECORD:
-    case TSR_ATTR_SYMBOL:
-    case TSR_ATTR_DICT:
-      add_content(attr);
-      break;
-    default:
-      break;
-  }
-  add_bytes(attr);
+  if (!is_number(attr) && attr->kind != TSR_ATTR_DENSE_ARRAY) add_content(attr);
+  if (attr->length) add_bytes(attr);
+}
+
+// ---- the program's own copy ----
+
+static void *copy_part(tsr_ir *ir, const void *part, size_t length) {
+  void *copy = tsr_ir_alloc(ir, length);
+  if (copy && length) memcpy(copy, part, length);
+  return copy;
+}
+
+int tsr_named_attr_order(const void *a, const void *b) {
+  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
+}
+
+// Elements of DENSE stay where they are.
+static bool copy_text(tsr_ir *ir, tsr_attr *attr) {
+  if (!attr->bytes || attr->kind == TSR_ATTR_DENSE) return true;
+  attr->bytes = tsr_arena_copy(&ir->arena, attr->bytes, attr->length);
+  return attr->bytes;
+}
+
+static bool copy_items(tsr_ir *ir, tsr_attr *attr) {
+  if (is_number(attr) || attr->kind == TSR_ATTR_DENSE_ARRAY || !attr->items) return true;
+  const size_t size = attr->kind == TSR_ATTR_DICT ? sizeof *attr->entries : sizeof *attr->items;
+  attr->items = copy_part(ir, attr->items, (size_t)attr->count * size);
+  return attr->items;
+}
+
+static const tsr_attr *keep(tsr_ir *ir, const tsr_attr *draft) {
+  tsr_attr *attr = copy_part(ir, draft, sizeof *attr);
+  return attr && copy_text(ir, attr) && copy_items(ir, attr) ? attr : NULL;
+}
+
+enum { LONGEST_SHARED = 256 };  // bytes of attributes that are worth comparing
+
+static const tsr_attr *finish(tsr_ir *ir, tsr_attr draft) {
+  add_hash_and_weight(&draft);
+  if (draft.length > LONGEST_SHARED) return keep(ir, &draft);
+  const tsr_attr **recent = &ir->recent_attrs[draft.hash % TSR_RECENT_ATTRS];
+  if (*recent && tsr_attr_equal(*recent, &draft)) return *recent;
+  const tsr_attr *attr = keep(ir, &draft);
+  if (attr) *recent = attr;
   return attr;
 }
+
+// ---- constructors ----
 
 const tsr_attr *tsr_attr_unit(tsr_ir *ir) { return ir->unit; }
 
@@ -88,11 +117,7 @@ static int64_t keep_width(const tsr_type *type, int64_t value) {
 const tsr_attr *tsr_attr_integer(tsr_ir *ir, const tsr_type *type, int64_t value) {
   value = keep_width(type, value);
   if (type == ir->true_value->type) return tsr_attr_bool(ir, value);
-  tsr_attr *attr = make(ir, TSR_ATTR_INTEGER);
-  if (!attr) return NULL;
-  attr->type = type;
-  attr->integer = value;
-  return finish(attr);
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_INTEGER, .type = type, .integer = value});
 }
 
 const tsr_attr *tsr_attr_i64(tsr_ir *ir, int64_t value) {
@@ -101,80 +126,59 @@ const tsr_attr *tsr_attr_i64(tsr_ir *ir, int64_t value) {
 }
 
 const tsr_attr *tsr_attr_float(tsr_ir *ir, const tsr_type *type, uint64_t bits) {
-  tsr_attr *attr = make(ir, TSR_ATTR_FLOAT);
-  if (!attr) return NULL;
-  attr->type = type;
-  attr->bits = bits;
-  return finish(attr);
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_FLOAT, .type = type, .bits = bits});
 }
 
-static tsr_attr *make_text(tsr_ir *ir, tsr_attr_kind kind, const char *bytes, size_t length) {
-  tsr_attr *attr = make(ir, kind);
-  if (!attr) return NULL;
-  attr->bytes = tsr_arena_copy(&ir->arena, length ? bytes : "", length);
-  attr->length = length;
-  return attr->bytes ? attr : NULL;
+static tsr_attr text_of(tsr_attr_kind kind, const char *bytes, size_t length) {
+  return (tsr_attr){.kind = kind, .bytes = length ? bytes : "", .length = length};
 }
 
 const tsr_attr *tsr_attr_string(tsr_ir *ir, const char *bytes, size_t length) {
-  return finish(make_text(ir, TSR_ATTR_STRING, bytes, length));
+  return finish(ir, text_of(TSR_ATTR_STRING, bytes, length));
 }
 
 const tsr_attr *tsr_attr_typed_string(tsr_ir *ir, const tsr_type *type, const char *bytes,
                                       size_t length) {
-  tsr_attr *attr = make_text(ir, TSR_ATTR_STRING, bytes, length);
-  if (attr) attr->type = type;
-  return finish(attr);
+  tsr_attr attr = text_of(TSR_ATTR_STRING, bytes, length);
+  attr.type = type;
+  return finish(ir, attr);
 }
 
 const tsr_attr *tsr_attr_symbol(tsr_ir *ir, const char *name, size_t length) {
-  return finish(make_text(ir, TSR_ATTR_SYMBOL, name, length));
-}
-
-static const tsr_attr *const *copy_items(tsr_ir *ir, const tsr_attr *const *items, int64_t count) {
-  const tsr_attr **copy = tsr_ir_alloc(ir, (size_t)count * sizeof *copy);
-  if (copy && items && count) memcpy(copy, items, (size_t)count * sizeof *copy);
-  return copy;
+  return finish(ir, text_of(TSR_ATTR_SYMBOL, name, length));
 }
 
 const tsr_attr *tsr_attr_nested_symbol(tsr_ir *ir, const char *name, size_t length,
                                        const tsr_attr *const *nested, int64_t count) {
-  tsr_attr *attr = make_text(ir, TSR_ATTR_SYMBOL, name, length);
-  if (!attr) return NULL;
-  attr->items = copy_items(ir, nested, count);
-  attr->count = count;
-  return attr->items ? finish(attr) : NULL;
+  tsr_attr attr = text_of(TSR_ATTR_SYMBOL, name, length);
+  attr.items = nested;
+  attr.count = count;
+  return finish(ir, attr);
 }
 
 const tsr_attr *tsr_attr_type(tsr_ir *ir, const tsr_type *type) {
-  tsr_attr *attr = make(ir, TSR_ATTR_TYPE);
-  if (attr) attr->type = type;
-  return finish(attr);
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_TYPE, .type = type});
 }
 
 const tsr_attr *tsr_attr_array(tsr_ir *ir, const tsr_attr *const *items, int64_t count) {
-  tsr_attr *attr = make(ir, TSR_ATTR_ARRAY);
-  if (!attr) return NULL;
-  attr->items = copy_items(ir, items, count);
-  attr->count = count;
-  return attr->items ? finish(attr) : NULL;
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_ARRAY, .items = items, .count = count});
 }
 
-int tsr_named_attr_order(const void *a, const void *b) {
-  return strcmp(((const tsr_named_attr *)a)->name, ((const tsr_named_attr *)b)->name);
+static bool are_sorted(const tsr_named_attr *entries, int64_t count) {
+  for (int64_t i = 1; i < count; i++)
+    if (tsr_named_attr_order(&entries[i - 1], &entries[i]) > 0) return false;
+  return true;
 }
 
 const tsr_attr *tsr_attr_dict(tsr_ir *ir, const tsr_named_attr *entries, int64_t count) {
-  tsr_attr *attr = make(ir, TSR_ATTR_DICT);
-  tsr_named_attr *copy = tsr_ir_alloc(ir, (size_t)count * sizeof *copy);
-  if (!attr || !copy) return NULL;
-  if (count) {
-    memcpy(copy, entries, (size_t)count * sizeof *copy);
-    qsort(copy, (size_t)count, sizeof *copy, tsr_named_attr_order);
+  tsr_named_attr *sorted = NULL;
+  if (!are_sorted(entries, count)) {
+    sorted = copy_part(ir, entries, (size_t)count * sizeof *entries);
+    if (!sorted) return NULL;
+    qsort(sorted, (size_t)count, sizeof *sorted, tsr_named_attr_order);
   }
-  attr->entries = copy;
-  attr->count = count;
-  return finish(attr);
+  return finish(
+      ir, (tsr_attr){.kind = TSR_ATTR_DICT, .entries = sorted ? sorted : entries, .count = count});
 }
 
 // Whether all elements equal the first: each byte equals the one an element before it.
@@ -183,26 +187,24 @@ static bool all_equal(const char *bytes, size_t length, size_t size) {
 }
 
 const tsr_attr *tsr_attr_dense(tsr_ir *ir, const tsr_type *type, const void *bytes, size_t length) {
-  tsr_attr *attr = make(ir, TSR_ATTR_DENSE);
-  if (!attr) return NULL;
   const size_t size = tsr_type_element_bytes(tsr_type_element(type));
   const int64_t count = tsr_type_element_count(type);
-  attr->type = type;
-  attr->bytes = bytes;
   // Without elements one may be written all the same, and MLIR keeps it.
-  attr->splat = size && (length == size || (count > 0 && all_equal(bytes, length, size)));
-  attr->length = attr->splat ? size : length;
-  return finish(attr);
+  const bool splat = size && (length == size || (count > 0 && all_equal(bytes, length, size)));
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_DENSE,
+                               .type = type,
+                               .splat = splat,
+                               .bytes = bytes,
+                               .length = splat ? size : length});
 }
 
 const tsr_attr *tsr_attr_dense_array(tsr_ir *ir, const tsr_type *element, const void *bytes,
                                      int64_t count) {
   const size_t length = (size_t)count * tsr_type_element_bytes(element);
-  tsr_attr *attr = make_text(ir, TSR_ATTR_DENSE_ARRAY, bytes, length);
-  if (!attr) return NULL;
-  attr->type = element;
-  attr->count = count;
-  return finish(attr);
+  tsr_attr attr = text_of(TSR_ATTR_DENSE_ARRAY, bytes, length);
+  attr.type = element;
+  attr.count = count;
+  return finish(ir, attr);
 }
 
 const tsr_attr *tsr_attr_ints(tsr_ir *ir, const int64_t *values, int64_t count) {
@@ -216,42 +218,32 @@ const tsr_attr *tsr_attr_bools(tsr_ir *ir, const bool *values, int64_t count) {
 
 const tsr_attr *tsr_attr_resource(tsr_ir *ir, const tsr_type *type, const char *key,
                                   size_t length) {
-  tsr_attr *attr = make_text(ir, TSR_ATTR_RESOURCE, key, length);
-  if (attr) attr->type = type;
-  return finish(attr);
+  tsr_attr attr = text_of(TSR_ATTR_RESOURCE, key, length);
+  attr.type = type;
+  return finish(ir, attr);
 }
 
 const tsr_attr *tsr_attr_enum(tsr_ir *ir, tsr_enum_id id, int value) {
-  tsr_attr *attr = make(ir, TSR_ATTR_ENUM);
-  if (!attr) return NULL;
-  attr->id = (int)id;
-  attr->integer = value;
-  return finish(attr);
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_ENUM, .id = (int)id, .integer = value});
 }
 
 const tsr_attr *tsr_attr_record(tsr_ir *ir, tsr_record_id id, const tsr_attr *const *fields) {
-  const int count = tsr_record_info_of(id).field_count;
-  tsr_attr *attr = make(ir, TSR_ATTR_RECORD);
-  if (!attr) return NULL;
-  attr->id = (int)id;
-  attr->items = copy_items(ir, fields, count);
-  attr->count = count;
-  return attr->items ? finish(attr) : NULL;
+  return finish(ir, (tsr_attr){.kind = TSR_ATTR_RECORD,
+                               .id = (int)id,
+                               .items = fields,
+                               .count = tsr_record_info_of(id).field_count});
 }
 
 const tsr_attr *tsr_attr_opaque(tsr_ir *ir, const char *text, size_t length) {
-  return finish(make_text(ir, TSR_ATTR_OPAQUE, text, length));
+  return finish(ir, text_of(TSR_ATTR_OPAQUE, text, length));
 }
 
 bool tsr_ir_make_common_attrs(tsr_ir *ir) {
   const tsr_type *i1 = tsr_type_integer(ir, 1, TSR_SIGNLESS);
-  tsr_attr *yes = make(ir, TSR_ATTR_INTEGER), *no = make(ir, TSR_ATTR_INTEGER);
-  if (!i1 || !yes || !no) return false;
-  yes->type = no->type = i1;
-  yes->integer = 1;
-  ir->true_value = finish(yes);
-  ir->false_value = finish(no);
-  ir->unit = finish(make(ir, TSR_ATTR_UNIT));
+  if (!i1) return false;
+  ir->true_value = finish(ir, (tsr_attr){.kind = TSR_ATTR_INTEGER, .type = i1, .integer = 1});
+  ir->false_value = finish(ir, (tsr_attr){.kind = TSR_ATTR_INTEGER, .type = i1});
+  ir->unit = finish(ir, (tsr_attr){.kind = TSR_ATTR_UNIT});
   ir->unknown_location = tsr_attr_record(ir, TSR_RECORD_LOC_UNKNOWN, NULL);
-  return ir->unit && ir->unknown_location;
+  return ir->true_value && ir->false_value && ir->unit && ir->unknown_location;
 }
