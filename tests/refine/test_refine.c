@@ -118,6 +118,132 @@ static void dynamic_ops_become_static_ones(void **state) {
   assert_bodies(dynamic_ops, COUNT_OF(dynamic_ops));
 }
 
+static const body_pair more_ops[] = {
+    {"tensor<?x3x2xi16>",
+     "%r = stablehlo.bitcast_convert %x : (tensor<?x3xf32>) -> tensor<?x3x2xi16>\n",
+     "tensor<4x3x2xi16>",
+     "    %0 = stablehlo.bitcast_convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3x2xi16>\n"
+     "    return %0 : tensor<4x3x2xi16>\n"},
+    {"tensor<?xf64>",
+     "%two = stablehlo.constant dense<2> : tensor<1xi32>\n"
+     "%t = stablehlo.concatenate %s, %two, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> "
+     "tensor<2xi32>\n"
+     "%m = stablehlo.dynamic_iota %t, dim = 0 : (tensor<2xi32>) -> tensor<?x2xf32>\n"
+     "%r = stablehlo.bitcast_convert %m : (tensor<?x2xf32>) -> tensor<?xf64>\n",
+     "tensor<4xf64>",
+     "    %0 = stablehlo.iota dim = 0 : tensor<4x2xf32>\n"
+     "    %1 = stablehlo.bitcast_convert %0 : (tensor<4x2xf32>) -> tensor<4xf64>\n"
+     "    return %1 : tensor<4xf64>\n"},
+    {"tensor<?xf32>",
+     "%lo = stablehlo.constant dense<0.0> : tensor<f32>\n"
+     "%hi = stablehlo.constant dense<1.0> : tensor<f32>\n"
+     "%r = stablehlo.rng %lo, %hi, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, "
+     "tensor<1xi32>) -> tensor<?xf32>\n",
+     "tensor<4xf32>",
+     "    %c = stablehlo.constant dense<4> : tensor<1xi32>\n"
+     "    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>\n"
+     "    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>\n"
+     "    %0 = stablehlo.rng %cst, %cst_0, %c, distribution = UNIFORM : (tensor<f32>, tensor<f32>, "
+     "tensor<1xi32>) -> tensor<4xf32>\n"
+     "    return %0 : tensor<4xf32>\n"},
+    {"tensor<?x?xf32>",
+     "%r = \"stablehlo.all_gather\"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, "
+     "1]]> : tensor<1x2xi64>}> : (tensor<?x3xf32>) -> tensor<?x?xf32>\n",
+     "tensor<8x3xf32>",
+     "    %0 = \"stablehlo.all_gather\"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = "
+     "dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4x3xf32>) -> tensor<8x3xf32>\n"
+     "    return %0 : tensor<8x3xf32>\n"},
+    {"tensor<?x?xf32>",
+     "%r = \"stablehlo.reduce_scatter\"(%x) <{scatter_dimension = 0 : i64, replica_groups = "
+     "dense<[[0, 1]]> : tensor<1x2xi64>}> ({\n"
+     "^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+     "%o = stablehlo.add %p, %q : tensor<f32>\n"
+     "stablehlo.return %o : tensor<f32>\n"
+     "}) : (tensor<?x3xf32>) -> tensor<?x?xf32>\n",
+     "tensor<2x3xf32>",
+     "    %0 = \"stablehlo.reduce_scatter\"(%arg0) <{replica_groups = dense<[[0, 1]]> : "
+     "tensor<1x2xi64>, scatter_dimension = 0 : i64}> ({\n"
+     "    ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):\n"
+     "      %1 = stablehlo.add %arg1, %arg2 : tensor<f32>\n"
+     "      stablehlo.return %1 : tensor<f32>\n"
+     "    }) : (tensor<4x3xf32>) -> tensor<2x3xf32>\n"
+     "    return %0 : tensor<2x3xf32>\n"},
+    {"tensor<?x?xf32>",
+     "%two = stablehlo.constant dense<2> : tensor<i32>\n"
+     "%r, %j = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %two) : (tensor<?x3xf32>, "
+     "tensor<i32>) -> (tensor<?x?xf32>, tensor<?x?xi32>)\n",
+     "tensor<4x2xf32>",
+     "    %values, %indices = chlo.top_k(%arg0, k = 2) : tensor<4x3xf32> -> (tensor<4x2xf32>, "
+     "tensor<4x2xi32>)\n"
+     "    return %values : tensor<4x2xf32>\n"},
+    {"tensor<?xui32>",
+     "%z = stablehlo.constant dense<1> : tensor<2xui64>\n"
+     "%o, %r = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%z, %s) {rng_algorithm = "
+     "#stablehlo<rng_algorithm DEFAULT>} : (tensor<2xui64>, tensor<1xi32>) -> (tensor<2xui64>, "
+     "tensor<?xui32>)\n",
+     "tensor<4xui32>",
+     "    %c = stablehlo.constant dense<1> : tensor<2xui64>\n"
+     "    %output_state, %output = stablehlo.rng_bit_generator %c, algorithm = DEFAULT : "
+     "(tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)\n"
+     "    return %output : tensor<4xui32>\n"},
+    {"tensor<?xf32>",
+     "%r = stablehlo.custom_call @f(%x, %s) {indices_of_shape_operands = dense<1> : tensor<1xi64>, "
+     "has_side_effect = false} : (tensor<?x3xf32>, tensor<1xi32>) -> tensor<?xf32>\n",
+     "tensor<4xf32>",
+     "    %0 = stablehlo.custom_call @f(%arg0) : (tensor<4x3xf32>) -> tensor<4xf32>\n"
+     "    return %0 : tensor<4xf32>\n"},
+    {"tensor<?x3xf32>",
+     "%r = stablehlo.custom_call @stablehlo.shape_refinement_operand_wrapper(%x, %s) : "
+     "(tensor<?x3xf32>, tensor<1xi32>) -> tensor<?x3xf32>\n",
+     "tensor<4x3xf32>", "    return %arg0 : tensor<4x3xf32>\n"},
+    {"tensor<?x?x?x?xf32>",
+     "%one = stablehlo.constant dense<1> : tensor<1xi32>\n"
+     "%three = stablehlo.constant dense<3> : tensor<1xi32>\n"
+     "%t = stablehlo.concatenate %one, %s, %three, %one, dim = 0 : (tensor<1xi32>, tensor<1xi32>, "
+     "tensor<1xi32>, tensor<1xi32>) -> tensor<4xi32>\n"
+     "%i = stablehlo.dynamic_reshape %x, %t : (tensor<?x3xf32>, tensor<4xi32>) -> "
+     "tensor<1x?x?x1xf32>\n"
+     "%k = stablehlo.constant dense<1.0> : tensor<2x2x1x5xf32>\n"
+     "%p = stablehlo.constant dense<[[0, 1], [0, 0]]> : tensor<2x2xi32>\n"
+     "%r = \"stablehlo.dynamic_conv\"(%i, %k, %p) <{batch_group_count = 1 : i64, "
+     "feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, "
+     "o]->[b, 0, 1, f]>}> : (tensor<1x?x?x1xf32>, tensor<2x2x1x5xf32>, tensor<2x2xi32>) -> "
+     "tensor<?x?x?x?xf32>\n",
+     "tensor<1x4x2x5xf32>",
+     "    %0 = stablehlo.reshape %arg0 : (tensor<4x3xf32>) -> tensor<1x4x3x1xf32>\n"
+     "    %cst = stablehlo.constant dense<1.000000e+00> : tensor<2x2x1x5xf32>\n"
+     "    %1 = stablehlo.convolution(%0, %cst) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, "
+     "f], window = {pad = [[0, 1], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 "
+     ": i64} : (tensor<1x4x3x1xf32>, tensor<2x2x1x5xf32>) -> tensor<1x4x2x5xf32>\n"
+     "    return %1 : tensor<1x4x2x5xf32>\n"},
+    {"tensor<?x?xf32>",
+     "%z = stablehlo.constant dense<0> : tensor<2xi32>\n"
+     "%c = stablehlo.convert %x : (tensor<?x3xf32>) -> tensor<?x3xi32>\n"
+     "%e = stablehlo.slice %c [0:1, 0:2] : (tensor<?x3xi32>) -> tensor<1x2xi32>\n"
+     "%a = stablehlo.reshape %e : (tensor<1x2xi32>) -> tensor<2xi32>\n"
+     "%n = stablehlo.constant dense<[2, 1]> : tensor<2xi32>\n"
+     "%l = stablehlo.add %a, %n : tensor<2xi32>\n"
+     "%t = stablehlo.constant dense<1> : tensor<2xi32>\n"
+     "%r = stablehlo.real_dynamic_slice %x, %a, %l, %t : (tensor<?x3xf32>, tensor<2xi32>, "
+     "tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>\n",
+     "tensor<2x1xf32>",
+     "    %0 = stablehlo.convert %arg0 : (tensor<4x3xf32>) -> tensor<4x3xi32>\n"
+     "    %1 = stablehlo.slice %0 [0:1, 0:2] : (tensor<4x3xi32>) -> tensor<1x2xi32>\n"
+     "    %2 = stablehlo.reshape %1 : (tensor<1x2xi32>) -> tensor<2xi32>\n"
+     "    %3 = stablehlo.slice %2 [0:1] : (tensor<2xi32>) -> tensor<1xi32>\n"
+     "    %4 = stablehlo.reshape %3 : (tensor<1xi32>) -> tensor<i32>\n"
+     "    %5 = stablehlo.slice %2 [1:2] : (tensor<2xi32>) -> tensor<1xi32>\n"
+     "    %6 = stablehlo.reshape %5 : (tensor<1xi32>) -> tensor<i32>\n"
+     "    %7 = stablehlo.dynamic_slice %arg0, %4, %6, sizes = [2, 1] : (tensor<4x3xf32>, "
+     "tensor<i32>, tensor<i32>) -> tensor<2x1xf32>\n"
+     "    return %7 : tensor<2x1xf32>\n"},
+};
+
+static void other_ops_take_the_sizes_they_compute(void **state) {
+  (void)state;
+  assert_bodies(more_ops, COUNT_OF(more_ops));
+}
+
 // Each expression of %b gives a number, the first size of an iota.
 static const struct {
   const char *lines;
@@ -135,6 +261,28 @@ static const struct {
     {"%n = stablehlo.and %b, %k : tensor<i32>", 0},
     {"%n = stablehlo.or %b, %k : tensor<i32>", 7},
     {"%n = stablehlo.xor %b, %b : tensor<i32>", 0},
+    {"%m = stablehlo.not %b : tensor<i32>\n%n = stablehlo.negate %m : tensor<i32>", 5},
+    {"%m = stablehlo.constant dense<-1> : tensor<i32>\n%o = stablehlo.divide %b, %m : tensor<i32>\n"
+     "%n = stablehlo.abs %o : tensor<i32>",
+     4},
+    {"%m = stablehlo.constant dense<-1> : tensor<i32>\n%n = stablehlo.remainder %b, %m : "
+     "tensor<i32>",
+     0},
+    // 252 as ui8, which -4 is.
+    {"%m = stablehlo.negate %b : tensor<i32>\n"
+     "%u = stablehlo.convert %m : (tensor<i32>) -> tensor<ui8>\n"
+     "%v = stablehlo.constant dense<100> : tensor<ui8>\n%w = stablehlo.divide %u, %v : "
+     "tensor<ui8>\n"
+     "%y = stablehlo.remainder %u, %v : tensor<ui8>\n%z = stablehlo.add %w, %y : tensor<ui8>\n"
+     "%n = stablehlo.convert %z : (tensor<ui8>) -> tensor<i32>",
+     54},
+    {"%p = stablehlo.convert %b : (tensor<i32>) -> tensor<i1>\n"
+     "%n = stablehlo.convert %p : (tensor<i1>) -> tensor<i32>",
+     1},
+    {"%i = stablehlo.iota dim = 0 : tensor<7xi32>\n"
+     "%f = stablehlo.slice %i [5:6] : (tensor<7xi32>) -> tensor<1xi32>\n"
+     "%n = stablehlo.reshape %f : (tensor<1xi32>) -> tensor<i32>",
+     5},
     {"%n = stablehlo.clamp %k, %b, %k : tensor<i32>", 3},
     {"%p = stablehlo.compare LT, %b, %k : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
      "%n = stablehlo.select %p, %b, %k : tensor<i1>, tensor<i32>",
@@ -259,6 +407,50 @@ static const struct {
      {2, {4, 3}},
      TSR_CAUSE_CONSTRAINT,
      "func.func: @f calls itself"},
+    {MAIN "%s = stablehlo.constant dense<0> : tensor<i1>\n"
+          "%c = stablehlo.convert %x : (tensor<?x3xf32>) -> tensor<?x3xi1>\n"
+          "%d = stablehlo.slice %c [0:1, 0:1] : (tensor<?x3xi1>) -> tensor<1x1xi1>\n"
+          "%p = stablehlo.reshape %d : (tensor<1x1xi1>) -> tensor<i1>\n" SIZE ASSERTION
+          "return\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_UNSUPPORTED,
+     "the condition of a shape assertion does not follow from the shapes"},
+    {MAIN "%p = stablehlo.constant dense<true> : tensor<i1>\n"
+          "stablehlo.custom_call @shape_assertion(%p) : (tensor<i1>) -> ()\nreturn\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "stablehlo.custom_call: @shape_assertion has no condition or no error_message"},
+    {MAIN "%a = stablehlo.constant dense<0> : tensor<2xi32>\n"
+          "%l = stablehlo.constant dense<[5, 3]> : tensor<2xi32>\n"
+          "%t = stablehlo.constant dense<1> : tensor<2xi32>\n"
+          "%r = stablehlo.real_dynamic_slice %x, %a, %l, %t : (tensor<?x3xf32>, tensor<2xi32>, "
+          "tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>\nreturn\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "stablehlo.real_dynamic_slice: the slice 0:5:1 of dimension 0 does not fit tensor<4x3xf32>"},
+    {MAIN "%z = stablehlo.constant dense<0> : tensor<2xi32>\n"
+          "%l = stablehlo.constant dense<[-5, 0]> : tensor<2xi32>\n"
+          "%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+          "%r = stablehlo.dynamic_pad %x, %c, %l, %z, %z : (tensor<?x3xf32>, tensor<f32>, "
+          "tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>\nreturn\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "stablehlo.dynamic_pad: (C4) the padded size of dimension 0 of tensor<4x3xf32> is not 0 or "
+     "more"},
+    {MAIN
+     "%s = stablehlo.constant dense<4> : tensor<1xi32>\n"
+     "%r = stablehlo.custom_call @f(%s) {indices_of_shape_operands = dense<1> : tensor<1xi64>, "
+     "has_side_effect = true} : (tensor<1xi32>) -> tensor<?xf32>\nreturn\n}\n",
+     {2, {4, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "stablehlo.custom_call: indices_of_shape_operands has 1, expected an operand"},
+    {MAIN "%r = \"stablehlo.all_gather\"(%x) <{all_gather_dim = 0 : i64, replica_groups = "
+          "dense<[[0, 1, 2]]> : tensor<1x3xi64>}> : (tensor<?x3xf32>) -> tensor<?x?xf32>\n"
+          "return\n}\n",
+     {2, {INT64_MAX / 3 + 1, 3}},
+     TSR_CAUSE_CONSTRAINT,
+     "stablehlo.all_gather: (C6) dimension 0 of tensor<3074457345618258603x3xf32> times 3 is too "
+     "large"},
     {"func.func @f(%x: tensor<?xf32>) {\nreturn\n}\nfunc.func @g(%x: tensor<?xf32>) {\nreturn\n}\n",
      {1, {4}},
      TSR_CAUSE_UNSUPPORTED,
@@ -313,6 +505,23 @@ static void assertions_that_hold_go(void **state) {
   tsr_text_deinit(&after);
 }
 
+// Functions that call each other, deeper than regions and calls may be nested.
+static void calls_that_are_nested_too_deep_are_refused(void **state) {
+  tsr_text text = TSR_TEXT_EMPTY, after = TSR_TEXT_EMPTY;
+  (void)state;
+  tsr_text_add(&text, MAIN "call @f0(%x) : (tensor<?x3xf32>) -> ()\nreturn\n}\n");
+  for (int i = 0; i < 300; i++)
+    tsr_text_addf(&text,
+                  "func.func private @f%d(%%x: tensor<?x3xf32>) {\n"
+                  "call @f%d(%%x) : (tensor<?x3xf32>) -> ()\nreturn\n}\n",
+                  i, i + 1);
+  tsr_text_add(&text, "func.func private @f300(%x: tensor<?x3xf32>) {\nreturn\n}\n");
+  assert_fails(refine_text(tsr_text_string(&text), TSR_SHAPE(4, 3), 1, &after), TOO_LARGE,
+               "calls and regions are nested more than 256 deep");
+  tsr_text_deinit(&text);
+  tsr_text_deinit(&after);
+}
+
 // Without calls: finding a function does without its index if there is no memory.
 static tsr_status sweep(void *context) {
   static const char text[] = MAIN SIZE
@@ -333,7 +542,8 @@ static void every_allocation_may_fail(void **state) {
   test_allocation_sweep(sweep, NULL);
 }
 
-SUITE(refine, TEST(dynamic_ops_become_static_ones), TEST(arithmetic_on_sizes_is_computed),
-      TEST(functions_are_copied_for_each_signature), TEST(what_does_not_fit_is_refused),
-      TEST(functions_that_multiply_are_refused), TEST(assertions_that_hold_go),
+SUITE(refine, TEST(dynamic_ops_become_static_ones), TEST(other_ops_take_the_sizes_they_compute),
+      TEST(arithmetic_on_sizes_is_computed), TEST(functions_are_copied_for_each_signature),
+      TEST(what_does_not_fit_is_refused), TEST(functions_that_multiply_are_refused),
+      TEST(assertions_that_hold_go), TEST(calls_that_are_nested_too_deep_are_refused),
       TEST(every_allocation_may_fail))

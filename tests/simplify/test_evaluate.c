@@ -17,6 +17,10 @@
   {                                                                                            \
     "stablehlo." op " %a, %b : " type, {"dense<" a "> : " type, "dense<" b "> : " type}, { 0 } \
   }
+#define CHLO(op, from, a, to, result)                                                           \
+  {                                                                                             \
+    "chlo." op " %a : " from " -> " to, {"dense<" a "> : " from}, { "dense<" result "> : " to } \
+  }
 #define CONVERT(from, a, to, result)                                        \
   {                                                                         \
     "stablehlo.convert %a : (" from ") -> " to, {"dense<" a "> : " from}, { \
@@ -110,6 +114,12 @@ static const test_fold floats[] = {
     {"stablehlo.reduce_precision %a, format = e5m2 : tensor<5xf32>",
      {"dense<[1.1, 1.0e9, 1.0e-9, 0x7FC00000, -57345.0]> : tensor<5xf32>"},
      {"dense<[1.0, 0x7F800000, 0.0, 0x7FC00000, -57344.0]> : tensor<5xf32>"}},
+    {"stablehlo.reduce_precision %a, format = e5m1 : tensor<2xf16>",
+     {"dense<[1.25, 1.3]> : tensor<2xf16>"}, {"dense<[1.0, 1.5]> : tensor<2xf16>"}},
+    {"stablehlo.reduce_precision %a, format = e5m7 : tensor<2xbf16>",
+     {"dense<[1.5, 1.0e6]> : tensor<2xbf16>"}, {"dense<[1.5, 0x7F80]> : tensor<2xbf16>"}},
+    {"stablehlo.reduce_precision %a, format = e4m1 : tensor<1xf8E5M2>",
+     {"dense<1.75> : tensor<1xf8E5M2>"}, {0}},
     {"stablehlo.reduce_precision %a, format = e8m7 : tensor<2xf32>",
      {"dense<[1.00390625, 1.01171875]> : tensor<2xf32>"}, {"dense<[1.0, 1.015625]> : tensor<2xf32>"}},
 };
@@ -120,6 +130,32 @@ static const test_fold complexes[] = {
     BINARY("divide", "tensor<1xcomplex<f32>>", "(5.0, 5.0)", "(3.0, -1.0)", "(1.0, 2.0)"),
     UNARY("negate", "tensor<1xcomplex<f64>>", "(5.0, 0.0)", "(-5.0, -0.0)"),
     UNARY("sqrt", "tensor<1xcomplex<f32>>", "(-4.0, 0.0)", "(0.0, 2.0)"),
+    BINARY("subtract", "tensor<1xcomplex<f32>>", "(1.0, 2.0)", "(3.0, -1.0)", "(-2.0, 3.0)"),
+    // In the order of real parts, then of imaginary ones.
+    BINARY("maximum", "tensor<3xcomplex<f32>>", "[(1.0, 2.0), (1.0, 2.0), (3.0, 0.0)]", "[(1.0, 3.0), (0.0, 9.0), (3.0, 0.0)]", "[(1.0, 3.0), (1.0, 2.0), (3.0, 0.0)]"),
+    BINARY("minimum", "tensor<2xcomplex<f32>>", "[(1.0, 2.0), (1.0, 2.0)]", "[(1.0, 3.0), (0.0, 9.0)]", "[(1.0, 2.0), (0.0, 9.0)]"),
+    UNARY("cosine", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3FD420B3, 0x3F449BB5)"),
+    UNARY("exponential", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F0516C5, 0xBFC8452D)"),
+    UNARY("log", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3E983EBA, 0xBF985B6C)"),
+    UNARY("logistic", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F2E3996, 0xBEA85D19)"),
+    UNARY("rsqrt", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F36B2EF, 0x3EF762ED)"),
+    UNARY("sine", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F67C595, 0xBFB3F1C9)"),
+    UNARY("sqrt", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F75F74B, 0xBF2686EF)"),
+    UNARY("tan", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3E01229B, 0xBF681F1E)"),
+    UNARY("tanh", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3FCABF51, 0xBF4E7F9D)"),
+    UNARY("exponential_minus_one", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0xBEF5D276, 0xBFC8452D)"),
+    UNARY("log_plus_one", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3F2B4CED, 0xBF31DA5E)"),
+    UNARY("sign", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(0x3EBE26EB, 0xBF6DB0A6)"),
+    BINARY("power", "tensor<1xcomplex<f32>>", "(0.5, -1.25)", "(2.0, 0.5)", "(0xC00125EB, 0xC0260699)"),
+    UNARY("sign", "tensor<1xcomplex<f32>>", "(0.0, -0.0)", "(0.0, 0.0)"),
+    UNKNOWN("divide", "tensor<1xcomplex<f32>>", "(1.0, 0x7F800000)", "(1.0, 1.0)"),
+    UNKNOWN("power", "tensor<1xcomplex<f32>>", "(1.0, 0.0)", "(0x7FC00000, 1.0)"),
+    {"stablehlo.sign %a : tensor<1xcomplex<f32>>", {"dense<(1.0, 0x7F800000)> : tensor<1xcomplex<f32>>"}, {0}},
+    {"stablehlo.log_plus_one %a : tensor<1xcomplex<f64>>", {"dense<(1.0, 2.0)> : tensor<1xcomplex<f64>>"}, {0}},
+    {"stablehlo.real %a : (tensor<1xf32>) -> tensor<1xf32>", {"dense<2.5> : tensor<1xf32>"}, {"dense<2.5> : tensor<1xf32>"}},
+    {"stablehlo.imag %a : (tensor<1xf32>) -> tensor<1xf32>", {"dense<2.5> : tensor<1xf32>"}, {"dense<0.0> : tensor<1xf32>"}},
+    CHLO("conj", "tensor<1xcomplex<f32>>", "(1.0, 2.0)", "tensor<1xcomplex<f32>>", "(1.0, -2.0)"),
+    CHLO("square", "tensor<1xcomplex<f32>>", "(1.0, 2.0)", "tensor<1xcomplex<f32>>", "(-3.0, 4.0)"),
     {"stablehlo.abs %a : (tensor<1xcomplex<f32>>) -> tensor<1xf32>",
      {"dense<(3.0, 4.0)> : tensor<1xcomplex<f32>>"}, {"dense<5.0> : tensor<1xf32>"}},
     {"stablehlo.real %a : (tensor<2xcomplex<f32>>) -> tensor<2xf32>",
@@ -128,6 +164,26 @@ static const test_fold complexes[] = {
      {"dense<(3.0, 4.0)> : tensor<1xcomplex<f32>>"}, {"dense<4.0> : tensor<1xf32>"}},
     {"stablehlo.complex %a, %b : tensor<1xcomplex<f64>>",
      {"dense<3.0> : tensor<1xf64>", "dense<4.0> : tensor<1xf64>"}, {"dense<(3.0, 4.0)> : tensor<1xcomplex<f64>>"}},
+};
+
+static const test_fold functions_of_chlo[] = {
+    CHLO("acos", "tensor<1xf32>", "0.5", "tensor<1xf32>", "0x3F860A92"),
+    CHLO("acosh", "tensor<1xf32>", "2.0", "tensor<1xf32>", "0x3FA89214"),
+    CHLO("asin", "tensor<1xf32>", "0.5", "tensor<1xf32>", "0x3F060A92"),
+    CHLO("asinh", "tensor<1xf32>", "-2.0", "tensor<1xf32>", "0xBFB8C90C"),
+    CHLO("atan", "tensor<1xf32>", "3.0", "tensor<1xf32>", "0x3F9FE0BB"),
+    CHLO("atanh", "tensor<1xf32>", "0.5", "tensor<1xf32>", "0x3F0C9F54"),
+    CHLO("cosh", "tensor<1xf32>", "1.5", "tensor<1xf32>", "0x40168DE1"),
+    CHLO("erf", "tensor<1xf32>", "0.5", "tensor<1xf32>", "0x3F053F7B"),
+    CHLO("erfc", "tensor<1xf32>", "2.0", "tensor<1xf32>", "0x3B9947AF"),
+    CHLO("lgamma", "tensor<1xf32>", "0.5", "tensor<1xf32>", "0x3F128682"),
+    CHLO("sinh", "tensor<1xf32>", "-1.5", "tensor<1xf32>", "0xC008461D"),
+    CHLO("square", "tensor<1xf32>", "-1.5", "tensor<1xf32>", "0x40100000"),
+    CHLO("tan", "tensor<1xf32>", "1.0", "tensor<1xf32>", "0x3FC75923"),
+    CHLO("conj", "tensor<1xf32>", "-1.5", "tensor<1xf32>", "-1.5"),
+    CHLO("is_inf", "tensor<4xf32>", "[0x7F800000, 0xFF800000, 0x7FC00000, 1.0]", "tensor<4xi1>", "[true, true, false, false]"),
+    CHLO("is_neg_inf", "tensor<4xf32>", "[0x7F800000, 0xFF800000, 0x7FC00000, 1.0]", "tensor<4xi1>", "[false, true, false, false]"),
+    CHLO("is_pos_inf", "tensor<4xf32>", "[0x7F800000, 0xFF800000, 0x7FC00000, 1.0]", "tensor<4xi1>", "[true, false, false, false]"),
 };
 
 static const test_fold conversions[] = {
@@ -145,6 +201,11 @@ static const test_fold conversions[] = {
     CONVERT("tensor<1xi64>", "9007199791611905", "tensor<1xf32>", "9007200328482816.0"),
     CONVERT("tensor<2xf64>", "[65520.0, 0.1]", "tensor<2xf16>", "[0x7C00, 0x2E66]"),
     CONVERT("tensor<2xf32>", "[0.1, 3.0e38]", "tensor<2xbf16>", "[0x3DCD, 0x7F62]"),
+    CONVERT("tensor<2xi64>", "[-9223372036854775808, -3]", "tensor<2xf32>", "[-9223372036854775808.0, -3.0]"),
+    // f8E8M0FNU has powers of two only: no zero, no sign.
+    CONVERT("tensor<2xf32>", "[4.0, 0x7FC00000]", "tensor<2xf8E8M0FNU>", "[4.0, 0xFF]"),
+    {"stablehlo.convert %a : (tensor<1xf32>) -> tensor<1xf8E8M0FNU>", {"dense<-1.0> : tensor<1xf32>"}, {0}},
+    {"stablehlo.convert %a : (tensor<1xf32>) -> tensor<1xf6E2M3FN>", {"dense<0x7FC00000> : tensor<1xf32>"}, {0}},
     CONVERT("tensor<1xf32>", "1.0", "tensor<1xcomplex<f32>>", "(1.0, 0.0)"),
     CONVERT("tensor<1xcomplex<f32>>", "(1.5, 2.0)", "tensor<1xf64>", "1.5"),
     CONVERT("tensor<1xcomplex<f32>>", "(1.5, 2.0)", "tensor<1xi32>", "1"),
@@ -184,6 +245,11 @@ static void complex_numbers_follow_their_formulas(void **state) {
   assert_folds(complexes, COUNT_OF(complexes));
 }
 
+static void functions_of_chlo_are_computed_in_double(void **state) {
+  (void)state;
+  assert_folds(functions_of_chlo, COUNT_OF(functions_of_chlo));
+}
+
 static void conversions_truncate_wrap_and_saturate(void **state) {
   (void)state;
   assert_folds(conversions, COUNT_OF(conversions));
@@ -196,5 +262,5 @@ static void comparisons_know_nans_and_the_total_order(void **state) {
 
 SUITE(evaluate, TEST(integers_wrap_and_undefined_results_stay_unknown),
       TEST(floats_are_rounded_once_and_keep_nans_and_zeros),
-      TEST(complex_numbers_follow_their_formulas), TEST(conversions_truncate_wrap_and_saturate),
-      TEST(comparisons_know_nans_and_the_total_order))
+      TEST(complex_numbers_follow_their_formulas), TEST(functions_of_chlo_are_computed_in_double),
+      TEST(conversions_truncate_wrap_and_saturate), TEST(comparisons_know_nans_and_the_total_order))

@@ -142,6 +142,54 @@ static const pass_case shapes[] = {
      "%r = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<3xf32>) -> tensor<4x3x2xf32>\nreturn %r : tensor<4x3x2xf32>"},
 };
 
+static const pass_case inverses[] = {
+    // A pair of conversions goes if the type between them holds every number.
+#define THERE_AND_BACK(type, between) \
+    {"algebra", "(%x: " type ") -> " type, \
+     "%1 = stablehlo.convert %x : (" type ") -> " between "\n%r = stablehlo.convert %1 : (" between ") -> " type "\nreturn %r : " type, \
+     "return %x : " type}
+#define THERE_AND_NOT_BACK(type, between) \
+    {"algebra", "(%x: " type ") -> " type, \
+     "%1 = stablehlo.convert %x : (" type ") -> " between "\n%r = stablehlo.convert %1 : (" between ") -> " type "\nreturn %r : " type, \
+     "%1 = stablehlo.convert %x : (" type ") -> " between "\n%r = stablehlo.convert %1 : (" between ") -> " type "\nreturn %r : " type}
+    THERE_AND_BACK("tensor<4xi8>", "tensor<4xi16>"),
+    THERE_AND_BACK("tensor<4xui8>", "tensor<4xi16>"),
+    THERE_AND_BACK("tensor<4xbf16>", "tensor<4xf32>"),
+    THERE_AND_BACK("tensor<4xf16>", "tensor<4xf64>"),
+    THERE_AND_BACK("tensor<4xf32>", "tensor<4xf64>"),
+    THERE_AND_NOT_BACK("tensor<4xui8>", "tensor<4xi8>"),
+    THERE_AND_NOT_BACK("tensor<4xf32>", "tensor<4xbf16>"),
+    THERE_AND_NOT_BACK("tensor<4xbf16>", "tensor<4xf16>"),
+    THERE_AND_NOT_BACK("tensor<4xi32>", "tensor<4xf32>"),
+    {"algebra", "(%p: tensor<4xi1>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32>",
+     "%n = stablehlo.not %p : tensor<4xi1>\n%r = stablehlo.select %n, %x, %y : tensor<4xi1>, tensor<4xf32>\nreturn %r : tensor<4xf32>",
+     "%r = stablehlo.select %p, %y, %x : tensor<4xi1>, tensor<4xf32>\nreturn %r : tensor<4xf32>"},
+    {"algebra", "(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>",
+     "%a = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>\n%b = stablehlo.imag %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>\n"
+     "%r = stablehlo.complex %a, %b : tensor<4xcomplex<f32>>\nreturn %r : tensor<4xcomplex<f32>>",
+     "return %x : tensor<4xcomplex<f32>>"},
+    {"algebra", F32,
+     "%t = stablehlo.tuple %x, %y : tuple<tensor<4xf32>, tensor<4xf32>>\n"
+     "%r = stablehlo.get_tuple_element %t[1] : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>\nreturn %r : tensor<4xf32>",
+     "return %y : tensor<4xf32>"},
+    {"algebra", F32, "%r = stablehlo.reduce_precision %x, format = e8m23 : tensor<4xf32>\nreturn %r : tensor<4xf32>",
+     "return %x : tensor<4xf32>"},
+    {"algebra", F32, "%r = stablehlo.reduce_precision %x, format = e8m22 : tensor<4xf32>\nreturn %r : tensor<4xf32>",
+     "%r = stablehlo.reduce_precision %x, format = e8m22 : tensor<4xf32>\nreturn %r : tensor<4xf32>"},
+    {"algebra", "(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<i32>) -> tensor<4xf32>",
+     "%r = stablehlo.dynamic_update_slice %x, %y, %i : (tensor<4xf32>, tensor<4xf32>, tensor<i32>) -> tensor<4xf32>\nreturn %r : tensor<4xf32>",
+     "return %y : tensor<4xf32>"},
+};
+
+// A constant goes to the right, and the comparison turns around.
+#define TURNED(from, to) \
+  {"canonicalize", "(%x: tensor<4xi32>) -> tensor<4xi1>", \
+   C("7") "%r = stablehlo.compare " from ", %c, %x, SIGNED : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>", \
+   C("7") "%r = stablehlo.compare " to ", %x, %c, SIGNED : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>"}
+static const pass_case turned_comparisons[] = {
+    TURNED("EQ", "EQ"), TURNED("NE", "NE"), TURNED("GE", "LE"), TURNED("GT", "LT"), TURNED("LE", "GE"), TURNED("LT", "GT"),
+};
+
 static const pass_case foldings[] = {
     {"fold", I32, C("2") "%0 = stablehlo.multiply %c, %c : tensor<4xi32>\n%r = stablehlo.add %x, %0 : tensor<4xi32>\n" RETURN_R,
      C("4") "%r = stablehlo.add %x, %c : tensor<4xi32>\n" RETURN_R},
@@ -234,6 +282,17 @@ static void equal_ops_are_merged_and_unused_ones_dropped(void **state) {
   assert_pass_cases(mergings, COUNT_OF(mergings));
 }
 
+static void ops_that_undo_each_other_go(void **state) {
+  (void)state;
+  assert_pass_cases(inverses, COUNT_OF(inverses));
+}
+
+static void comparisons_with_a_constant_turn_around(void **state) {
+  (void)state;
+  assert_pass_cases(turned_comparisons, COUNT_OF(turned_comparisons));
+}
+
 SUITE(passes, TEST(identities_are_exact), TEST(transposes_and_reshapes_compose),
       TEST(constants_are_folded_where_nothing_grows),
-      TEST(equal_ops_are_merged_and_unused_ones_dropped))
+      TEST(equal_ops_are_merged_and_unused_ones_dropped), TEST(ops_that_undo_each_other_go),
+      TEST(comparisons_with_a_constant_turn_around))
