@@ -14,9 +14,10 @@ const cli_command cli_cmd_ops = {
     .usage = "[options]",
     .options = options,
     .description =
-        "One line for each op of StableHLO, CHLO, Shardy and their tests: how it is written,\n"
-        "whether it is checked, whether the types of its results are inferred, and whether it\n"
-        "is computed when its operands are constants. A dash is a part that does not exist.\n",
+        "One line for each op of StableHLO, CHLO, Shardy and their tests: whether it has a text\n"
+        "form of its own, whether it has checks of its own, whether the types of its results\n"
+        "are inferred, and whether it is computed when its operands are constants. The numbers\n"
+        "and types of operands, results and attributes are checked for every op.\n",
     .examples = "tessera ops\ntessera ops --json\n",
     .run = run_ops,
 };

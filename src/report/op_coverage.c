@@ -5,7 +5,7 @@
 #include "json/json.h"
 #include "report/program_report.h"
 #include "simplify/evaluate.h"
-#include "verify/op_rows.h"
+#include "verify/op_checks.h"
 
 typedef struct coverage_row {
   const char *name;
@@ -14,11 +14,10 @@ typedef struct coverage_row {
 
 static coverage_row row_of(tsr_op_id id) {
   const tsr_op_info *info = tsr_op_info_of(id);
-  const tsr_op_row *functions = tsr_op_row_of(id);
   return (coverage_row){.name = info->name,
                         .pretty = info->form != TSR_TEXT_GENERIC,
-                        .verified = functions->verify || functions->infer,
-                        .inferred = functions->infer,
+                        .verified = tsr_op_has_verifier(id) || tsr_op_has_inference(id),
+                        .inferred = tsr_op_has_inference(id),
                         .evaluated = tsr_evaluates(id)};
 }
 

@@ -195,7 +195,6 @@ static inline const tsr_attr *tsr_record_ints(const tsr_attr *record, int field)
   return tsr_attr_field(record, field);
 }
 int64_t tsr_record_int(const tsr_attr *record, int field);
-bool tsr_bool_at(const tsr_attr *bools, int64_t index);  // of array<i1: ...>
 // The constant that makes a value: the DENSE of stablehlo.constant; NULL if it is made elsewhere.
 const tsr_attr *tsr_constant_of(const tsr_value *value);
 // Element `index` of a DENSE of integers, extended by its sign.

@@ -147,7 +147,6 @@ int64_t tsr_record_int(const tsr_attr *record, int field) {
   return tsr_attr_field(record, field)->integer;
 }
 
-bool tsr_bool_at(const tsr_attr *bools, int64_t index) { return bools->bytes[index] != 0; }
 
 const tsr_attr *tsr_constant_of(const tsr_value *value) {
   if (!value->def || value->def->info->id != TSR_OP_CONSTANT) return NULL;

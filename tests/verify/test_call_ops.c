@@ -141,5 +141,101 @@ static void custom_calls_name_layouts_and_aliases(void **state) {
   check_body_cases(custom_call_cases, COUNT_OF(custom_call_cases));
 }
 
+// ---- the vocabulary of the peers' tests
+
+#define PROGRAMS                                                                                   \
+  FUNCTION                                                                                         \
+  "func.func private @feed() -> tensor<f32> {\n%c = stablehlo.constant dense<0.0> : tensor<f32>\n" \
+  "return %c : tensor<f32>\n}\n"
+#define RUN(attributes, types)                                \
+  "%r:2 = \"interpreter.run_parallel\"(%a, %a) <{" attributes \
+  "}> : (tensor<2xf32>, tensor<2xf32>) -> " types
+#define PAIR "(tensor<2xf32>, tensor<2xf32>)"
+
+// clang-format off
+static const body_case tests_cases[] = {
+    {"", "%a: tensor<2xf32>, %b: tensor<3xf32>", "\"check.expect_eq\"(%a, %b) : (tensor<2xf32>, tensor<3xf32>) -> ()",
+     "check.expect_eq: compares tensor<2xf32> with tensor<3xf32>, expected one type"},
+    {"", "%a: tensor<2xf32>", "check.expect_eq_const %a, dense<0.0> : tensor<2xf32>", ""},
+    {"", "%a: tensor<2xf32>", "\"check.expect_eq_const\"(%a) <{value = dense<0> : tensor<2xi32>}> : (tensor<2xf32>) -> ()",
+     "check.expect_eq_const: compares tensor<2xf32> with tensor<2xi32>, expected one type"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, @g]]", PAIR), ""},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g], [@g]], infeed = [@feed]", PAIR), ""},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = []", PAIR), "interpreter.run_parallel: programs is empty"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, @g], [@g]]", PAIR),
+     "interpreter.run_parallel: a replica has 1 programs, expected 2 as the first"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g]]", PAIR),
+     "interpreter.run_parallel: has 2 operands, expected 1 as the programs have together"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, @g, @feed]]", PAIR),
+     "interpreter.run_parallel: has 2 results, expected 3 as the programs have together"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, @none]]", PAIR),
+     "interpreter.run_parallel: @none is not a function of the module"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, \"g\"]]", PAIR),
+     "interpreter.run_parallel: has the program \"g\", expected the name of a function"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [@g]", PAIR),
+     "interpreter.run_parallel: programs has @g, expected a list"},
+    {PROGRAMS, "%a: tensor<2xf32>", RUN("programs = [[@g, @g]], infeed = []", PAIR),
+     "interpreter.run_parallel: infeed is empty, expected functions"},
+    {PROGRAMS "func.func private @nothing() {\nreturn\n}\n", "%a: tensor<2xf32>", RUN("programs = [[@g, @g]], infeed = [@nothing]", PAIR),
+     "interpreter.run_parallel: @nothing is () -> (), expected one tensor as its result"},
+};
+
+// ---- several results, tuples and buffers in aliases
+
+#define ALIAS(output, operand, path) \
+  "#stablehlo.output_operand_alias<output_tuple_indices = [" output "], operand_index = " operand \
+  ", operand_tuple_indices = [" path "]>"
+#define TWO(aliases) \
+  "%r:2 = stablehlo.custom_call @t(%a, %b) {output_operand_aliases = [" aliases \
+  "]} : (tensor<2xf32>, tuple<tensor<i32>, tensor<2xf32>>) -> (tensor<2xf32>, tuple<tensor<2xf32>>)"
+#define BUFFERS(aliases) \
+  "%r:2 = stablehlo.custom_call @t(%a, %b) {output_operand_aliases = [" aliases \
+  "]} : (memref<2xf32>, memref<2xf32>) -> (memref<2xf32>, memref<2xf32>)"
+#define TWO_ARGS "%a: tensor<2xf32>, %b: tuple<tensor<i32>, tensor<2xf32>>"
+#define BUFFER_ARGS "%a: memref<2xf32>, %b: memref<2xf32>"
+
+static const body_case alias_cases[] = {
+    {"", TWO_ARGS, TWO(ALIAS("0", "0", "") ", " ALIAS("1, 0", "1", "1")), ""},
+    {"", TWO_ARGS, TWO(ALIAS("", "0", "")),
+     "stablehlo.custom_call: (I7) output_tuple_indices of an alias is [], which the results do not have"},
+    {"", TWO_ARGS, TWO(ALIAS("2", "0", "")),
+     "stablehlo.custom_call: (I7) output_tuple_indices of an alias is [2], which the results do not have"},
+    {"", TWO_ARGS, TWO(ALIAS("1, 1", "0", "")),
+     "stablehlo.custom_call: (I7) output_tuple_indices of an alias is [1, 1], which the results do not have"},
+    {"", TWO_ARGS, TWO(ALIAS("0", "1", "2")),
+     "stablehlo.custom_call: (I7) operand_tuple_indices of an alias is [2], which operand 1 does not have"},
+    {"", BUFFER_ARGS, BUFFERS(ALIAS("0", "0", "") ", " ALIAS("1", "1", "")), ""},
+    {"", BUFFER_ARGS, BUFFERS(ALIAS("0", "0", "") ", " ALIAS("0", "1", "")),
+     "stablehlo.custom_call: (I7) the buffer of result [0] is in two aliases"},
+    {"", BUFFER_ARGS, BUFFERS(ALIAS("0", "0", "") ", " ALIAS("1", "0", "")),
+     "stablehlo.custom_call: (I7) the buffer of operand 0 is in two aliases"},
+    {"", BUFFER_ARGS, BUFFERS(ALIAS("1", "1", "")),
+     "stablehlo.custom_call: (I7) the buffer of result [0] is in no alias"},
+    {"", "%a: memref<2xf32>", "%r = stablehlo.custom_call @t(%a) : (memref<2xf32>) -> tuple<tensor<f32>, memref<2xf32>>",
+     "stablehlo.custom_call: (I7) the buffer of result [1] is in no alias"},
+    {"", "%a: !stablehlo.token",
+     "%r = stablehlo.custom_call @t(%a) {operand_layouts = [dense<0> : tensor<1xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token) -> !stablehlo.token",
+     "stablehlo.custom_call: operand 0 is !stablehlo.token and has the layout [0], expected none"},
+    {"", "%a: !stablehlo.token",
+     "%r = stablehlo.custom_call @t(%a) {operand_layouts = [dense<> : tensor<0xindex>], result_layouts = [dense<> : tensor<0xindex>]} : (!stablehlo.token) -> !stablehlo.token",
+     ""},
+    // The functions of a module inside a module are its own.
+    {"module @inner {\nfunc.func @h() {\nreturn\n}\nfunc.func @i() {\ncall @h() : () -> ()\nreturn\n}\n}\n", "", "", ""},
+    {FUNCTION "module @inner {\nfunc.func @i(%x: tensor<2xf32>) {\n%r = call @g(%x) : (tensor<2xf32>) -> tensor<2xf32>\nreturn\n}\n}\n", "", "",
+     "func.call: callee @g is not a function of the module"},
+};
+// clang-format on
+
+static void the_vocabulary_of_tests_is_checked(void **state) {
+  (void)state;
+  check_body_cases(tests_cases, COUNT_OF(tests_cases));
+}
+
+static void aliases_lead_to_one_result_and_one_operand(void **state) {
+  (void)state;
+  check_body_cases(alias_cases, COUNT_OF(alias_cases));
+}
+
 SUITE(call_ops, TEST(calls_have_the_signature_of_a_function),
-      TEST(custom_calls_name_layouts_and_aliases))
+      TEST(custom_calls_name_layouts_and_aliases), TEST(the_vocabulary_of_tests_is_checked),
+      TEST(aliases_lead_to_one_result_and_one_operand))

@@ -150,5 +150,62 @@ static void ragged_dots_have_groups_of_the_ragged_dimension(void **state) {
   check_body_cases(ragged_dot_cases, COUNT_OF(ragged_dot_cases));
 }
 
-SUITE(chlo_ops, TEST(elementwise_ops_have_one_shape), TEST(scans_take_off_one_dimension),
-      TEST(ragged_dots_have_groups_of_the_ragged_dimension))
+static const body_case broadcast_cases[] = {
+    {"", "%a: tensor<2xf32>", "%r = chlo.is_inf %a : tensor<2xf32> -> tensor<2xi1>", ""},
+    {"", "%a: tensor<2xf32>", "%r = chlo.is_inf %a : tensor<2xf32> -> tensor<3xi1>",
+     "chlo.is_inf: result 0 is tensor<3xi1>, expected tensor<2xi1>"},
+    // Unknown sizes give way to known ones; sizes that do not fit give a result without a rank.
+    {"", "%a: tensor<?x4xf32>, %b: tensor<2x4xf32>",
+     "%r = chlo.broadcast_add %a, %b : (tensor<?x4xf32>, tensor<2x4xf32>) -> tensor<2x5xf32>",
+     "chlo.broadcast_add: result 0 is tensor<2x5xf32>, expected tensor<2x4xf32>"},
+    {"", "%a: tensor<2x?xf32>, %b: tensor<?xf32>",
+     "%r = chlo.broadcast_add %a, %b : (tensor<2x?xf32>, tensor<?xf32>) -> tensor<3x?xf32>",
+     "chlo.broadcast_add: result 0 is tensor<3x?xf32>, expected tensor<2x?xf32>"},
+    {"", "%a: tensor<2xf32>, %b: tensor<3xf32>",
+     "%r = chlo.broadcast_add %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>", ""},
+    {"", "%a: tensor<2xf32>, %b: tensor<2x3xf32>",
+     "%r = \"chlo.broadcast_add\"(%a, %b) <{broadcast_dimensions = array<i64: 0>}> : "
+     "(tensor<2xf32>, tensor<2x3xf32>) -> tensor<2x4xf32>",
+     "chlo.broadcast_add: result 0 is tensor<2x4xf32>, expected tensor<2x3xf32>"},
+    {"", "%a: tensor<2x3xf32>, %b: tensor<2xf32>",
+     "%r = \"chlo.broadcast_add\"(%a, %b) <{broadcast_dimensions = array<i64: 0>}> : "
+     "(tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>",
+     ""},
+    {"", "%a: tensor<2x3xf32>, %b: tensor<2xf32>",
+     "%r = \"chlo.broadcast_add\"(%a, %b) <{broadcast_dimensions = array<i64: 1>}> : "
+     "(tensor<2x3xf32>, tensor<2xf32>) -> tensor<*xf32>",
+     ""},
+    // Bounds: that of all operands which do not spread.
+    {"", "%a: tensor<?xf32, #stablehlo.bounds<4>>, %b: tensor<?xf32, #stablehlo.bounds<4>>",
+     "%r = chlo.broadcast_add %a, %b : (tensor<?xf32, #stablehlo.bounds<4>>, "
+     "tensor<?xf32, #stablehlo.bounds<4>>) -> tensor<5xf32>",
+     "chlo.broadcast_add: result 0 is tensor<5xf32>, expected tensor<?xf32, "
+     "#stablehlo.bounds<4>>"},
+    {"", "%a: tensor<2x1xf32>, %b: tensor<3xf32>",
+     "%r = chlo.broadcast_compare %a, %b {comparison_direction = #chlo<comparison_direction LT>} : "
+     "(tensor<2x1xf32>, tensor<3xf32>) -> tensor<2x4xi1>",
+     "chlo.broadcast_compare: result 0 is tensor<2x4xi1>, expected tensor<2x3xi1>"},
+    {"", "%a: tensor<2x1xf32>, %b: tensor<3xf32>",
+     "%r = chlo.broadcast_complex %a, %b : (tensor<2x1xf32>, tensor<3xf32>) -> "
+     "tensor<2x4xcomplex<f32>>",
+     "chlo.broadcast_complex: result 0 is tensor<2x4xcomplex<f32>>, expected "
+     "tensor<2x3xcomplex<f32>>"},
+    {"", "%p: tensor<2x1xi1>, %a: tensor<3xf32>, %b: tensor<f32>",
+     "%r = chlo.broadcast_select %p, %a, %b : (tensor<2x1xi1>, tensor<3xf32>, tensor<f32>) -> "
+     "tensor<3xf32>",
+     "chlo.broadcast_select: result 0 is tensor<3xf32>, expected tensor<2x3xf32>"},
+    {"", "%p: tensor<2x1xi1>, %a: tensor<3xf32>, %b: tensor<f64>",
+     "%r = chlo.broadcast_select %p, %a, %b : (tensor<2x1xi1>, tensor<3xf32>, tensor<f64>) -> "
+     "tensor<2x3xf32>",
+     "chlo.broadcast_select: operand 2 is tensor<f64>, expected the elements of tensor<3xf32>"},
+    {"", "%a: tensor<*xf32>",
+     "%r:2 = chlo.top_k(%a, k = 3) : tensor<*xf32> -> (tensor<*xf32>, tensor<*xi32>)", ""},
+};
+
+static void broadcasts_have_the_joined_shape(void **state) {
+  (void)state;
+  check_body_cases(broadcast_cases, COUNT_OF(broadcast_cases));
+}
+
+SUITE(chlo_ops, TEST(elementwise_ops_have_one_shape), TEST(broadcasts_have_the_joined_shape),
+      TEST(scans_take_off_one_dimension), TEST(ragged_dots_have_groups_of_the_ragged_dimension))
