@@ -46,6 +46,10 @@ void tsr_text_add_bytes(tsr_text *text, const char *bytes, size_t length) {
   text->data[text->length] = '\0';
 }
 
+void tsr_text_add_again(tsr_text *text, size_t at, size_t length) {
+  if (reserve(text, length)) tsr_text_add_bytes(text, text->data + at, length);
+}
+
 void tsr_text_add(tsr_text *text, const char *string) {
   tsr_text_add_bytes(text, string, strlen(string));
 }

@@ -14,6 +14,8 @@
 
 void tsr_text_add(tsr_text *text, const char *string);
 void tsr_text_add_bytes(tsr_text *text, const char *bytes, size_t length);
+// What stands in the text from `at` on, once more.
+void tsr_text_add_again(tsr_text *text, size_t at, size_t length);
 void tsr_text_add_char(tsr_text *text, char c);
 void tsr_text_add_int(tsr_text *text, int64_t value);
 TSR_PRINTF(2, 3) void tsr_text_addf(tsr_text *text, const char *format, ...);

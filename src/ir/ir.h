@@ -387,6 +387,7 @@ struct tsr_ir {
   tsr_op **symbols;  // the root of the index of symbols, a trie by the hash of their names
   struct tsr_kept_memory *kept;
   const tsr_attr *unit, *true_value, *false_value, *unknown_location;
+  const tsr_type *i64;
   const tsr_attr *recent_attrs[TSR_RECENT_ATTRS];  // by their hash; later ones replace earlier ones
   tsr_named_attr *resources;  // blobs of dense_resource: DENSE attributes (of i8) by key, sorted
   int64_t resource_count;

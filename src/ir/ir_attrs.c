@@ -121,8 +121,7 @@ const tsr_attr *tsr_attr_integer(tsr_ir *ir, const tsr_type *type, int64_t value
 }
 
 const tsr_attr *tsr_attr_i64(tsr_ir *ir, int64_t value) {
-  const tsr_type *i64 = tsr_type_integer(ir, 64, TSR_SIGNLESS);
-  return i64 ? tsr_attr_integer(ir, i64, value) : NULL;
+  return tsr_attr_integer(ir, ir->i64, value);
 }
 
 const tsr_attr *tsr_attr_float(tsr_ir *ir, const tsr_type *type, uint64_t bits) {
@@ -208,8 +207,7 @@ const tsr_attr *tsr_attr_dense_array(tsr_ir *ir, const tsr_type *element, const 
 }
 
 const tsr_attr *tsr_attr_ints(tsr_ir *ir, const int64_t *values, int64_t count) {
-  const tsr_type *i64 = tsr_type_integer(ir, 64, TSR_SIGNLESS);
-  return i64 ? tsr_attr_dense_array(ir, i64, values, count) : NULL;
+  return tsr_attr_dense_array(ir, ir->i64, values, count);
 }
 
 const tsr_attr *tsr_attr_bools(tsr_ir *ir, const bool *values, int64_t count) {
@@ -240,7 +238,8 @@ const tsr_attr *tsr_attr_opaque(tsr_ir *ir, const char *text, size_t length) {
 
 bool tsr_ir_make_common_attrs(tsr_ir *ir) {
   const tsr_type *i1 = tsr_type_integer(ir, 1, TSR_SIGNLESS);
-  if (!i1) return false;
+  ir->i64 = tsr_type_integer(ir, 64, TSR_SIGNLESS);
+  if (!i1 || !ir->i64) return false;
   ir->true_value = finish(ir, (tsr_attr){.kind = TSR_ATTR_INTEGER, .type = i1, .integer = 1});
   ir->false_value = finish(ir, (tsr_attr){.kind = TSR_ATTR_INTEGER, .type = i1});
   ir->unit = finish(ir, (tsr_attr){.kind = TSR_ATTR_UNIT});

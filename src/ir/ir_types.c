@@ -26,14 +26,16 @@ static uint64_t mix_quant(uint64_t hash, const tsr_quant *quant) {
   return hash;
 }
 
+// Hashes of types are mixed already; only their order must count.
+#define ODD UINT64_C(0x9E3779B97F4A7C15)
+
 static uint64_t hash_of(const tsr_type *type) {
   const int64_t head[] = {type->kind, type->width, type->sign,       type->format,
                           type->rank, type->count, type->input_count};
   uint64_t hash = mix(0, head, sizeof head);
   if (type->element) hash = mix(hash, &type->element->hash, sizeof type->element->hash);
   if (type->rank) hash = mix(hash, type->dims, (size_t)type->rank * sizeof *type->dims);
-  for (int i = 0; i < type->count; i++)
-    hash = mix(hash, &type->types[i]->hash, sizeof type->types[i]->hash);
+  for (int i = 0; i < type->count; i++) hash = hash * ODD + type->types[i]->hash;
   if (type->encoding) hash = mix(hash, &type->encoding->hash, sizeof type->encoding->hash);
   if (type->quant) hash = mix_quant(hash, type->quant);
   if (type->text) hash = mix(hash, type->text, strlen(type->text));

@@ -178,7 +178,7 @@ static void print_inputs(tsr_op_printer *printer, const tsr_op *op, const tsr_ty
       tsr_print_operand(printer, body->args[i]);
       tsr_text_add(printer->out, ": ");
     }
-    tsr_type_print(type->types[i], printer->out);
+    tsr_print_type(printer, type->types[i]);
     print_dict(printer, tsr_func_arg_attrs(op, i));
     if (body) tsr_print_location(printer, body->args[i]->location, false);
   }
@@ -194,7 +194,7 @@ static void print_outputs(tsr_op_printer *printer, const tsr_op *op, const tsr_t
   tsr_text_add(printer->out, bare ? " -> " : " -> (");
   for (int i = 0; i < count; i++) {
     if (i) tsr_text_add(printer->out, ", ");
-    tsr_type_print(results[i], printer->out);
+    tsr_print_type(printer, results[i]);
     print_dict(printer, tsr_func_result_attrs(op, i));
   }
   if (!bare) tsr_text_add_char(printer->out, ')');
@@ -312,7 +312,7 @@ void tsr_print_cast_form(tsr_op_printer *printer, const tsr_op *op) {
   tsr_text_add(printer->out, " to ");
   for (int i = 0; i < op->result_count; i++) {
     if (i) tsr_text_add(printer->out, ", ");
-    tsr_type_print(op->results[i].type, printer->out);
+    tsr_print_type(printer, op->results[i].type);
   }
   tsr_print_attr_dict(printer, op, 0, false, "");
 }

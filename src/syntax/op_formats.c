@@ -9,7 +9,7 @@
 
 // The end of a name that starts at `at`.
 static const char *name_end(const char *at) {
-  while (isalnum((unsigned char)*at) || *at == '_') at++;
+  while ((*at >= 'a' && *at <= 'z') || *at == '_' || (*at >= '0' && *at <= '9')) at++;
   return at;
 }
 
@@ -80,7 +80,7 @@ static tsr_status read_field(tsr_reader *in, const tsr_attr_info *field,
     case TSR_FORM_INTS:
       return tsr_at_sign(in, "[") ? read_ints(in, out_attr) : tsr_read_attr(in, NULL, out_attr);
     case TSR_FORM_I64:
-      return read_integer(in, tsr_type_integer(in->ir, 64, TSR_SIGNLESS), out_attr);
+      return read_integer(in, in->ir->i64, out_attr);
     case TSR_FORM_I32:
       return read_integer(in, tsr_type_integer(in->ir, 32, TSR_SIGNLESS), out_attr);
     case TSR_FORM_INT:
@@ -114,8 +114,14 @@ static tsr_status read_named_field(tsr_op_reader *reader, tsr_draft *draft, cons
 
 static tsr_status expect_word(tsr_reader *in, const char *word, const char *end) {
   enum { LONGEST = 32 };
+  const size_t length = (size_t)(end - word);
+  if (tsr_at_kind(in, TSR_TOKEN_WORD) && tsr_token_length(&in->token) == length &&
+      !memcmp(in->token.start, word, length)) {
+    tsr_next(in);
+    return NULL;
+  }
   char text[LONGEST] = "";
-  memcpy(text, word, (size_t)(end - word));
+  memcpy(text, word, length);
   return tsr_expect_word(in, text);
 }
 

@@ -43,7 +43,7 @@ static tsr_status read_same(tsr_op_reader *reader, tsr_draft *draft) {
 static void print_same(tsr_op_printer *printer, const tsr_op *op) {
   const tsr_type *type = op->results[0].type;
   if (all_types_are(op, type) && type->kind != TSR_TYPE_FUNCTION)
-    tsr_type_print(type, printer->out);
+    tsr_print_type(printer, type);
   else
     tsr_print_functional_type(printer, op);
 }
@@ -58,7 +58,7 @@ static tsr_status read_one(tsr_op_reader *reader, tsr_draft *draft) {
 }
 
 static void print_one(tsr_op_printer *printer, const tsr_op *op) {
-  tsr_type_print(tsr_operand_type(op, 0), printer->out);
+  tsr_print_type(printer, tsr_operand_type(op, 0));
 }
 
 static bool fits_one(const tsr_op *op) { return all_types_are(op, tsr_operand_type(op, 0)); }
@@ -73,7 +73,7 @@ static tsr_status read_result(tsr_op_reader *reader, tsr_draft *draft) {
 }
 
 static void print_result(tsr_op_printer *printer, const tsr_op *op) {
-  tsr_type_print(op->results[0].type, printer->out);
+  tsr_print_type(printer, op->results[0].type);
 }
 
 // ---- select: P, T where both branches and the result have type T ----
@@ -101,9 +101,9 @@ static void print_select(tsr_op_printer *printer, const tsr_op *op) {
     tsr_print_functional_type(printer, op);
     return;
   }
-  tsr_type_print(tsr_operand_type(op, 0), printer->out);
+  tsr_print_type(printer, tsr_operand_type(op, 0));
   tsr_text_add(printer->out, ", ");
-  tsr_type_print(type, printer->out);
+  tsr_print_type(printer, type);
 }
 
 // ---- complex: T of the result, whose parts have the operands' type ----
@@ -145,7 +145,7 @@ static bool is_part_type(const tsr_type *part, const tsr_type *whole) {
 static void print_complex(tsr_op_printer *printer, const tsr_op *op) {
   const tsr_type *type = op->results[0].type;
   if (is_part_type(tsr_operand_type(op, 0), type) && is_part_type(tsr_operand_type(op, 1), type))
-    tsr_type_print(type, printer->out);
+    tsr_print_type(printer, type);
   else
     tsr_print_functional_type(printer, op);
 }

@@ -24,6 +24,17 @@ void tsr_print_newline(tsr_op_printer *printer) {
 
 // ---- values and types ----
 
+void tsr_print_type(tsr_op_printer *printer, const tsr_type *type) {
+  tsr_printed_type *printed = &printer->printed[type->hash % TSR_PRINTED_TYPES];
+  if (printed->type == type) {
+    tsr_text_add_again(printer->out, printed->at, printed->length);
+    return;
+  }
+  const size_t at = printer->out->length;
+  tsr_type_print(type, printer->out);
+  *printed = (tsr_printed_type){type, at, printer->out->length - at};
+}
+
 void tsr_print_operand(tsr_op_printer *printer, const tsr_value *value) {
   tsr_ssa_print(value, printer->out);
 }
@@ -38,7 +49,7 @@ void tsr_print_operands(tsr_op_printer *printer, const tsr_op *op, int first, in
 void tsr_print_operand_types(tsr_op_printer *printer, const tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++) {
     if (i) tsr_text_add(printer->out, ", ");
-    tsr_type_print(tsr_operand_type(op, i), printer->out);
+    tsr_print_type(printer, tsr_operand_type(op, i));
   }
 }
 
@@ -47,7 +58,7 @@ void tsr_print_result_types(tsr_op_printer *printer, const tsr_op *op) {
   if (!bare) tsr_text_add_char(printer->out, '(');
   for (int i = 0; i < op->result_count; i++) {
     if (i) tsr_text_add(printer->out, ", ");
-    tsr_type_print(op->results[i].type, printer->out);
+    tsr_print_type(printer, op->results[i].type);
   }
   if (!bare) tsr_text_add_char(printer->out, ')');
 }
@@ -136,7 +147,7 @@ void tsr_print_location(tsr_op_printer *printer, const tsr_attr *location, bool 
 void tsr_print_argument(tsr_op_printer *printer, const tsr_value *argument) {
   tsr_print_operand(printer, argument);
   tsr_text_add(printer->out, ": ");
-  tsr_type_print(argument->type, printer->out);
+  tsr_print_type(printer, argument->type);
   tsr_print_location(printer, argument->location, false);
 }
 

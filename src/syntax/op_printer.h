@@ -11,12 +11,20 @@
 
 struct tsr_location_aliases;
 
+// Types printed before, which are copied from where they stand in the text.
+enum { TSR_PRINTED_TYPES = 64 };
+typedef struct tsr_printed_type {
+  const tsr_type *type;  // NULL = free
+  size_t at, length;
+} tsr_printed_type;
+
 typedef struct tsr_op_printer {
   tsr_text *out;
   tsr_print_options options;
   int indent;                            // spaces before an op of the current block
   const char *dialect;                   // its ops print without "dialect."; "" = none
   struct tsr_location_aliases *aliases;  // NULL where locations are not printed
+  tsr_printed_type printed[TSR_PRINTED_TYPES];
 } tsr_op_printer;
 
 void tsr_print_op(tsr_op_printer *printer, const tsr_op *op);  // without indent and newline
@@ -24,6 +32,7 @@ void tsr_print_op(tsr_op_printer *printer, const tsr_op *op);  // without indent
 void tsr_print_generic_op(tsr_op_printer *printer, const tsr_op *op, bool with_name);
 void tsr_print_operand(tsr_op_printer *printer, const tsr_value *value);
 void tsr_print_operands(tsr_op_printer *printer, const tsr_op *op, int first, int count);
+void tsr_print_type(tsr_op_printer *printer, const tsr_type *type);
 void tsr_print_attr(tsr_op_printer *printer, const tsr_attr *attr);
 // " {a = 1 : i32, b}" or nothing. Bit i of `used` leaves the attribute i of the op's row out;
 // `keyword` (or "") stands before the brace. `elide` leaves out attributes with default values.

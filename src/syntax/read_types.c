@@ -7,6 +7,7 @@
 
 #include "base/cursor.h"
 #include "syntax/reader_parts.h"
+#include "tessera/engine/hash.h"
 
 enum { MOST_BITS = 16777215, MOST_STORAGE_BITS = 32 };
 
@@ -608,9 +609,7 @@ static const char *plain_tensor_end(const tsr_reader *reader) {
 }
 
 static tsr_known_type *known_slot(tsr_reader *reader, const char *text, size_t length) {
-  uint32_t hash = 2166136261u;
-  for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-  return &reader->known_types[(hash ^ hash >> 16) % TSR_KNOWN_TYPES];
+  return &reader->known_types[tsr_hash64(text, length, 0) % TSR_KNOWN_TYPES];
 }
 
 static tsr_status read_plain_once(tsr_reader *reader, const tsr_type **out_type) {

@@ -61,7 +61,8 @@ void tsr_reader_place(tsr_reader *reader, const char *at, uint32_t *out_line,
     reader->line_start = next + 1;
   uint32_t column = 1;
   for (const char *c = reader->line_start; c < at; column++) {
-    const size_t length = tsr_utf8_length(c, (size_t)(reader->end - c));
+    const bool plain = (unsigned char)*c < 0x80;
+    const size_t length = plain ? 1 : tsr_utf8_length(c, (size_t)(reader->end - c));
     c += length ? length : 1;
   }
   *out_line = reader->line;
@@ -79,18 +80,10 @@ tsr_status tsr_reader_enter(tsr_reader *reader) {
 
 // ---- tokens ----
 
-static tsr_status expected_literal(const tsr_reader *reader, const char *literal) {
+tsr_status tsr_reader_expected_literal(const tsr_reader *reader, const char *literal) {
   char quoted[64];
   snprintf(quoted, sizeof quoted, "\"%s\"", literal);
   return tsr_reader_expected(reader, quoted);
-}
-
-tsr_status tsr_expect_sign(tsr_reader *reader, const char *sign) {
-  return tsr_take_sign(reader, sign) ? NULL : expected_literal(reader, sign);
-}
-
-tsr_status tsr_expect_word(tsr_reader *reader, const char *word) {
-  return tsr_take_word(reader, word) ? NULL : expected_literal(reader, word);
 }
 
 tsr_status tsr_read_word(tsr_reader *reader, const char *what, const char **out_word) {

@@ -133,8 +133,14 @@ static inline bool tsr_take_word(tsr_reader *reader, const char *word) {
   tsr_next(reader);
   return true;
 }
-TSR_MUST_USE tsr_status tsr_expect_sign(tsr_reader *reader, const char *sign);
-TSR_MUST_USE tsr_status tsr_expect_word(tsr_reader *reader, const char *word);
+// Fails with SYNTAX at the current token: expected "literal".
+TSR_MUST_USE tsr_status tsr_reader_expected_literal(const tsr_reader *reader, const char *literal);
+TSR_MUST_USE static inline tsr_status tsr_expect_sign(tsr_reader *reader, const char *sign) {
+  return tsr_take_sign(reader, sign) ? NULL : tsr_reader_expected_literal(reader, sign);
+}
+TSR_MUST_USE static inline tsr_status tsr_expect_word(tsr_reader *reader, const char *word) {
+  return tsr_take_word(reader, word) ? NULL : tsr_reader_expected_literal(reader, word);
+}
 // Any word that may be a name, such as an attribute's; of tsr_ir_name. `what` reads after
 // "expected", as in all functions below.
 TSR_MUST_USE tsr_status tsr_read_word(tsr_reader *reader, const char *what, const char **out_word);
