@@ -392,7 +392,29 @@ static void collective_broadcast_agrees_with_its_groups(void **state) {
   check_body_cases(collective_broadcast_cases, COUNT_OF(collective_broadcast_cases));
 }
 
+// clang-format off
+#define COLLECTIVE_REDUCE(operands, attributes, types) \
+  "%r = \"stablehlo.collective_reduce\"(" operands ") <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>" attributes "}> " SUM("f32") " : " types
+
+static const body_case collective_reduce_cases[] = {
+    {"", "%a: tensor<4xf32>", COLLECTIVE_REDUCE("%a", "", "(tensor<4xf32>) -> tensor<4xf32>"), ""},
+    {"", "%a: tensor<4xf32>", COLLECTIVE_REDUCE("%a", "", "(tensor<4xf32>) -> tensor<5xf32>"),
+     "stablehlo.collective_reduce: (C3) result 0 is tensor<5xf32>, expected tensor<4xf32>"},
+    {"", "%a: tensor<4xi32>", COLLECTIVE_REDUCE("%a", "", "(tensor<4xi32>) -> tensor<4xf32>"),
+     "stablehlo.collective_reduce: (C4) argument 1 of region 0 is tensor<f32>, to which elements of tensor<4xi32> cannot be promoted"},
+    {"", "%a: tensor<4xf32>, %i: tensor<1xi64>", COLLECTIVE_REDUCE("%a, %i", ", has_dynamic_root", "(tensor<4xf32>, tensor<1xi64>) -> tensor<4xf32>"),
+     "stablehlo.collective_reduce: (C3) the roots are tensor<1xi64>, expected tensor<1xi32>"},
+    {"", "%a: tensor<4xf32>, %i: tensor<1xi32>", COLLECTIVE_REDUCE("%a, %i", ", has_dynamic_root", "(tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>"), ""},
+};
+// clang-format on
+
+static void collective_reductions_have_roots_and_one_computation(void **state) {
+  (void)state;
+  check_body_cases(collective_reduce_cases, COUNT_OF(collective_reduce_cases));
+}
+
 SUITE(collective_ops, TEST(all_gather_agrees_with_its_groups),
       TEST(all_reduce_agrees_with_its_groups), TEST(all_to_all_agrees_with_its_groups),
       TEST(reduce_scatter_agrees_with_its_groups), TEST(collective_permute_has_unique_ends),
-      TEST(collective_broadcast_agrees_with_its_groups))
+      TEST(collective_broadcast_agrees_with_its_groups),
+      TEST(collective_reductions_have_roots_and_one_computation))

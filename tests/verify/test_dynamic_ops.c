@@ -296,6 +296,31 @@ static void quantisation_keeps_shape_and_expressed_type(void **state) {
   check_body_cases(quantisation_cases, COUNT_OF(quantisation_cases));
 }
 
+// clang-format off
+#define DYNAMIC_CONV(padding, result) \
+  "%r = \"stablehlo.dynamic_conv\"(%a, %b, %p) <{batch_group_count = 1 : i64, feature_group_count = 1 : i64, " \
+  "dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>}> : " \
+  "(tensor<1x4x4x2xf32>, tensor<3x3x2x5xf32>, " padding ") -> " result
+#define DYNAMIC_CONV_ARGS "%a: tensor<1x4x4x2xf32>, %b: tensor<3x3x2x5xf32>"
+#define PADDING "%p = stablehlo.constant dense<[[1, 1], [0, 2]]> : tensor<2x2xi64>\n"
+
+static const body_case dynamic_conv_cases[] = {
+    {"", DYNAMIC_CONV_ARGS, PADDING DYNAMIC_CONV("tensor<2x2xi64>", "tensor<1x4x4x5xf32>"), ""},
+    {"", DYNAMIC_CONV_ARGS, PADDING DYNAMIC_CONV("tensor<2x2xi64>", "tensor<1x4x4x5xf64>"), ""},
+    {"", DYNAMIC_CONV_ARGS, PADDING DYNAMIC_CONV("tensor<2x2xi64>", "tensor<1x4x5x5xf32>"),
+     "stablehlo.dynamic_conv: (C25) result 0 is tensor<1x4x5x5xf32>, expected tensor<1x4x4x5xf32>"},
+    {"", DYNAMIC_CONV_ARGS ", %p: tensor<2x2xi64>", DYNAMIC_CONV("tensor<2x2xi64>", "tensor<1x?x?x5xf32>"), ""},
+    {"", DYNAMIC_CONV_ARGS ", %p: tensor<3x2xi64>", DYNAMIC_CONV("tensor<3x2xi64>", "tensor<1x4x4x5xf32>"),
+     "stablehlo.dynamic_conv: (C4) padding is tensor<3x2xi64>, expected pairs for each of the 2 spatial dimensions"},
+};
+// clang-format on
+
+static void dynamic_convolutions_know_their_padding_if_it_is_constant(void **state) {
+  (void)state;
+  check_body_cases(dynamic_conv_cases, COUNT_OF(dynamic_conv_cases));
+}
+
 SUITE(dynamic_ops, TEST(shape_operands_fit_the_result),
       TEST(dynamic_broadcasts_follow_broadcast_in_dim), TEST(paddings_and_limits_fit_the_operand),
-      TEST(dynamic_gathers_follow_gather), TEST(quantisation_keeps_shape_and_expressed_type))
+      TEST(dynamic_gathers_follow_gather), TEST(quantisation_keeps_shape_and_expressed_type),
+      TEST(dynamic_convolutions_know_their_padding_if_it_is_constant))

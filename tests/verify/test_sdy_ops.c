@@ -378,7 +378,76 @@ static void a_wrong_mesh_is_reported_with_its_uses(void **state) {
       "t:3:6: sdy.manual_computation: operand 0: axis \"a\" has size 0, expected 1 or more");
 }
 
+// clang-format off
+static const body_case other_attrs_cases[] = {
+    {MESH, "%x: tensor<8x8xf32>", "%r = stablehlo.abs %x {sdy.propagation_edges = 1 : i64} : tensor<8x8xf32>",
+     "stablehlo.abs: sdy.propagation_edges is 1 : i64, expected #sdy.propagation_edges"},
+    {MESH, "%x: tensor<8x8xf32>", "%r = stablehlo.abs %x {sdy.propagation_edges = #sdy.propagation_edges<[{step-1 = [{\"a\" = operand-0 -> [result-0]}]}]>} : tensor<8x8xf32>", ""},
+    {MESH, "%x: tensor<8x8xf32>", "%r = stablehlo.abs %x {sdy.result_propagation_edges = [1 : i64]} : tensor<8x8xf32>",
+     "stablehlo.abs: sdy.result_propagation_edges is [1], expected a list of #sdy.propagation_edges"},
+    {MESH, "%x: tensor<8x8xf32>", "%r = stablehlo.abs %x {sdy.block_arg_propagation_edges = 2 : i64} : tensor<8x8xf32>",
+     "stablehlo.abs: sdy.block_arg_propagation_edges is 2 : i64, expected a list of #sdy.propagation_edges"},
+    // Values that are no tensors, and ops without results.
+    {MESH, "%t: tuple<tensor<8xf32>, tensor<8xf32>>",
+     "%r = stablehlo.custom_call @f(%t) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tuple<tensor<8xf32>, tensor<8xf32>>) -> tuple<tensor<8xf32>, tensor<8xf32>>",
+     "stablehlo.custom_call: result 0: tuple<tensor<8xf32>, tensor<8xf32>> has a sharding, expected a tuple of size 1"},
+    {MESH, "%t: tensor<8xf32>",
+     "%r = stablehlo.custom_call @f(%t) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>} : (tensor<8xf32>) -> tuple<tensor<8xf32>>", ""},
+    {MESH, "%t: tensor<8xf32>",
+     "stablehlo.custom_call @f(%t) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>, has_side_effect = true} : (tensor<8xf32>) -> ()", ""},
+    {MESH, "%t: tensor<8xf32>",
+     "stablehlo.custom_call @f(%t) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"a\"}]>]>, has_side_effect = true} : (tensor<8xf32>) -> ()",
+     "stablehlo.custom_call: result: there are 1 shardings, expected 0"},
+    {"sdy.mesh @one = <[], device_ids=[3]>\n", "%t: tensor<8xf32>",
+     "stablehlo.custom_call @f(%t) {sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>, has_side_effect = true} : (tensor<8xf32>) -> ()", ""},
+};
+
+// The sharding of an operand is found at the argument of a loop or a computation, and behind
+// barriers; unreduced axes may only be added as sums.
+static const body_case sources_cases[] = {
+    {MESH, "%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{\"a\"}>}",
+     "%b = sdy.propagation_barrier %x allowed_direction=NONE : tensor<8x8xf32>\n"
+     "%r = sdy.sharding_constraint %b <@mesh, [{}, {}]> : tensor<8x8xf32>", ""},
+    {MESH, "%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={\"a\"}>}",
+     "%r = sdy.all_reduce {\"b\"} %x out_sharding=<@mesh, [{}, {}], unreduced={\"a\", \"b\"}> : tensor<8x8xf32>",
+     "sdy.all_reduce: an axis overlaps with unreduced axes of the result"},
+    {MESH, "%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={\"a\"}>}",
+     "%r = sdy.all_reduce {\"a\"} %x out_sharding=<@mesh, [{}, {}], unreduced={\"b\"}> : tensor<8x8xf32>",
+     "sdy.all_reduce: out_sharding has unreduced axes that the operand does not have"},
+    {MESH, "%x: tensor<*xf32>", "sdy.sharding_group %x group_id=1 : tensor<*xf32>",
+     "sdy.sharding_group: operand is tensor<*xf32>, expected a tensor"},
+    {MESH, "%x: tensor<8x8xf32>", "sdy.sharding_group %x group_id=1 : tensor<8x8xf32>", ""},
+    {MESH, "%x: tensor<8x8xf32>",
+     "%r = sdy.named_computation<\"f\">(%x) in_shardings=[<@mesh, [{}, {}], unreduced={\"a\"}>] out_shardings=[<@mesh, [{}]>] (%y: tensor<8x8xf32>) {\n"
+     "%s = sdy.all_reduce {\"a\"} %y out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>\nsdy.return %s : tensor<8x8xf32>\n} : (tensor<8x8xf32>) -> tensor<8x8xf32>",
+     "sdy.named_computation: out_shardings 0: the sharding has 1 dimensions, expected 2 as tensor<8x8xf32>"},
+    {MESH, "%x: tensor<8x8xf32>",
+     "%r = sdy.named_computation<\"f\">(%x) in_shardings=[<@mesh, [{}, {}], unreduced={\"a\"}>] out_shardings=[<@mesh, [{}, {}]>] (%y: tensor<8x8xf32>) {\n"
+     "%s = sdy.all_reduce {\"a\"} %y out_sharding=<@mesh, [{}, {}], unreduced={\"b\"}> : tensor<8x8xf32>\nsdy.return %s : tensor<8x8xf32>\n} : (tensor<8x8xf32>) -> tensor<8x8xf32>",
+     "sdy.all_reduce: out_sharding has unreduced axes that the operand does not have"},
+    {MESH, "%x: tensor<8x8xf32>, %i: tensor<i1>",
+     "%r = stablehlo.while(%y = %x) : tensor<8x8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={\"a\"}>]>} cond {\n"
+     "stablehlo.return %i : tensor<i1>\n} do {\n"
+     "%s = sdy.all_reduce {\"a\"} %y out_sharding=<@mesh, [{}, {}], unreduced={\"b\"}> : tensor<8x8xf32>\nstablehlo.return %s : tensor<8x8xf32>\n}",
+     "sdy.all_reduce: out_sharding has unreduced axes that the operand does not have"},
+    {MESH, "%x: tensor<8x8xf32>",
+     "%r = sdy.all_reduce {\"b\"} %x out_sharding=<@mesh, [{}, {}], unreduced={\"a\"}> : tensor<8x8xf32>",
+     "sdy.all_reduce: out_sharding has unreduced axes that the operand does not have"},
+};
+// clang-format on
+
+static void other_attributes_of_shardy_are_checked(void **state) {
+  (void)state;
+  check_body_cases(other_attrs_cases, COUNT_OF(other_attrs_cases));
+}
+
+static void unreduced_axes_come_from_the_operand(void **state) {
+  (void)state;
+  check_body_cases(sources_cases, COUNT_OF(sources_cases));
+}
+
 SUITE(sdy_ops, TEST(a_wrong_mesh_is_reported_with_its_uses),
       TEST(meshes_have_unique_axes_and_all_devices), TEST(shardings_use_each_part_of_an_axis_once),
       TEST(rules_use_each_factor), TEST(bodies_see_local_shapes),
-      TEST(collectives_give_their_out_sharding))
+      TEST(collectives_give_their_out_sharding), TEST(other_attributes_of_shardy_are_checked),
+      TEST(unreduced_axes_come_from_the_operand))
