@@ -42,11 +42,6 @@ bool tsr_intern_add(tsr_intern_table *table, uint64_t hash, const void *item) {
   return true;
 }
 
-void tsr_intern_clear(tsr_intern_table *table) {
-  if (table->slots) memset(table->slots, 0, (table->mask + 1) * sizeof *table->slots);
-  table->count = 0;
-}
-
 void tsr_intern_deinit(tsr_intern_table *table) {
   free(table->slots);
   *table = (tsr_intern_table){0};

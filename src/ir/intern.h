@@ -22,7 +22,6 @@ const void *tsr_intern_find(const tsr_intern_table *table, uint64_t hash, tsr_in
                             const void *wanted);
 // Adds an item that is not in the table. False without memory.
 bool tsr_intern_add(tsr_intern_table *table, uint64_t hash, const void *item);
-void tsr_intern_clear(tsr_intern_table *table);   // empty, memory kept
 void tsr_intern_deinit(tsr_intern_table *table);  // empty, memory freed
 
 #endif

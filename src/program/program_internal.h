@@ -5,14 +5,10 @@
 #include "ir/ir.h"
 #include "tessera/program/program.h"
 
-struct tsr_export_file;
-
 // A handle that owns `ir`, also when this fails. `name` stands for the file in messages.
 TSR_MUST_USE tsr_status tsr_program_wrap(tsr_ir *ir, const char *name, tsr_program_form form,
                                          tsr_program **out_program);
 const tsr_ir *tsr_program_ir(const tsr_program *program);
-// The jax.export file that the program came from; NULL for others.
-const struct tsr_export_file *tsr_program_export_file(const tsr_program *program);
 // The op of a function by index; NULL if out of range.
 const tsr_op *tsr_program_function_op(const tsr_program *program, int64_t index);
 // A copy of the program that a pass may change; NULL without memory.

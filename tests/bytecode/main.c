@@ -1,3 +1,4 @@
+int suite_artifact_forms(void);
 int suite_bytecode_limits(void);
 int suite_bytecode_read(void);
 int suite_bytecode_write(void);
@@ -7,6 +8,7 @@ int suite_vhlo_tables(void);
 
 int main(void) {
   int failed = 0;
+  failed += suite_artifact_forms();
   failed += suite_bytecode_limits();
   failed += suite_bytecode_read();
   failed += suite_bytecode_write();
