@@ -10,6 +10,7 @@ cat donated_sgd_update.mlir | tessera inspect - | head -2
 # The same as data.
 tessera inspect step.bin --json
 tessera inspect captured_constants.mlirbc --json --function _where | tail -12
+tessera inspect captured_constants.mlirbc --json | tail -14
 # Functions that are only declared, names that are no plain text, and a program without functions.
 printf 'module @"a\\1B[2J" { func.func private @"x\\1B[31m"(tensor<?x4xf32>) -> (tensor<2xf32>) }' > odd.mlir; tessera inspect odd.mlir; tessera inspect odd.mlir --json | grep -a '"module"\|"name"\|shape'
 echo 'module {}' | tessera inspect -; echo 'module {}' | tessera inspect - --json

@@ -121,7 +121,65 @@ static void platforms_of_an_export_are_listed(void **state) {
   assert_string_equal(info.platforms[2], "cuda");
 }
 
+static void a_vjp_is_a_program_that_outlives_its_file(void **state) {
+  (void)state;
+  TSR_OWN(program, vjp);
+  tsr_program *program = open_program("tests/fuzz/seeds/export/unused_with_vjp");
+  tsr_program_info info = TSR_PROGRAM_INFO;
+  tsr_program_function function = TSR_PROGRAM_FUNCTION;
+  assert_ok(tsr_program_vjp(program, &vjp));
+  tsr_program_release(program);
+  assert_ok(tsr_program_describe(vjp, &info));
+  assert_int_equal(info.form, TSR_PROGRAM_EXPORT);
+  assert_ok(tsr_program_function_at(vjp, tsr_program_entry(vjp), &function));
+  assert_true(function.argument_count > 0 && function.op_count > 0);
+}
+
+static void what_is_not_there_is_refused_by_number(void **state) {
+  (void)state;
+  TSR_OWN(program, program);
+  tsr_program_function function = TSR_PROGRAM_FUNCTION;
+  tsr_program_value value = TSR_PROGRAM_VALUE;
+  tsr_program_print_options options = TSR_PROGRAM_PRINT_OPTIONS;
+  tsr_mesh *mesh = NULL;
+  tsr_program *made = NULL;
+  TSR_OWN(text, text);
+  program = open_program("tests/programs/add_sharded/program.mlir");
+  assert_fails(tsr_program_function_at(program, 1, &function), INDEX_OUT_OF_RANGE,
+               "function 1, expected 0 to 0");
+  assert_fails(tsr_program_function_at(program, -1, &function), INDEX_OUT_OF_RANGE,
+               "function -1, expected 0 to 0");
+  assert_fails(tsr_program_argument(program, 0, 2, &value), INDEX_OUT_OF_RANGE,
+               "argument 2, expected 0 to 1");
+  assert_fails(tsr_program_result(program, 0, -1, &value), INDEX_OUT_OF_RANGE,
+               "result -1, expected 0 to 0");
+  assert_fails(tsr_program_mesh_at(program, 1, &mesh), INDEX_OUT_OF_RANGE,
+               "mesh 1, expected 0 to 0");
+  assert_fails(tsr_program_refine(program, NULL, -1, &made), BAD_ARGUMENT,
+               "-1 shapes, expected 0 to 2147483647");
+  assert_fails(tsr_program_refine(program, NULL, 2, &made), BAD_ARGUMENT,
+               "2 shapes, but they are NULL");
+  assert_fails(tsr_program_read("t", NULL, 7, NULL, &made), BAD_ARGUMENT,
+               "program t has 7 bytes, but they are NULL");
+  options.elide_elements = -1;
+  assert_fails(tsr_program_print(program, &options, &text), BAD_ARGUMENT,
+               "elide_elements is -1, expected 0 or more");
+}
+
+static void a_rank_beyond_ours_is_refused(void **state) {
+  static const char text[] =
+      "func.func @main(%a: "
+      "tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1"
+      "x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1xf32>) {\nreturn\n}\n";
+  tsr_program *program = NULL;
+  (void)state;
+  assert_fails(tsr_program_read("t", text, strlen(text), NULL, &program), TOO_LARGE,
+               "arg0 has rank 68, expected at most 32");
+}
+
 SUITE(program_values, TEST(arguments_have_names_types_specs_and_donation),
       TEST(names_of_arguments_follow_the_source), TEST(shardings_of_xla_are_given_as_text),
       TEST(meshes_are_ours), TEST(functions_are_listed_and_found),
-      TEST(a_program_without_a_vjp_says_so), TEST(platforms_of_an_export_are_listed))
+      TEST(a_program_without_a_vjp_says_so), TEST(platforms_of_an_export_are_listed),
+      TEST(a_vjp_is_a_program_that_outlives_its_file), TEST(what_is_not_there_is_refused_by_number),
+      TEST(a_rank_beyond_ours_is_refused))

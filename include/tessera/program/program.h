@@ -167,11 +167,10 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_program_transform(const tsr_prog
                                                                   tsr_program **out_program);
 // A program exported with unknown sizes, for arguments of these shapes (all of the entry's
 // arguments): sizes are computed through the whole program. Fails where a size does not follow, or
-// where an assertion that JAX left in the program does not hold.
-TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_program_refine(const tsr_program *program,
-                                                               const tsr_shape *shapes,
-                                                               int64_t shape_count,
-                                                               tsr_program **out_program);
+// where an assertion that JAX left in the program does not hold. No shapes may be NULL.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_program_refine(const tsr_program *program, const tsr_shape *shapes, int64_t shape_count,
+                       tsr_program **out_program);
 
 TSR_END_DECLS
 
