@@ -493,9 +493,11 @@ static tsr_status read_module(ir_reader *reader, tsr_wire_cursor *cursor) {
                          head.name->full_name);
   TSR_TRY(in_op(cursor, &head, check_counts(&head)));
   module->location = head.location;
-  for (int i = 0; i < head.attr_count; i++)
+  for (int i = 0; i < head.attr_count; i++) {
+    assert(reader->attrs);
     if (!tsr_op_set_attr(reader->ir, module, reader->attrs[i].name, reader->attrs[i].attr))
       TSR_NEED((void *)NULL);
+  }
   TSR_TRY(read_regions(reader, cursor, module, head.isolated));
   return tsr_wire_end(cursor);
 }

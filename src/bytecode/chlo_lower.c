@@ -2,6 +2,7 @@
 // its ops in place. One decomposition serves all ops of a kind and type.
 #include "bytecode/chlo_lower.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -246,14 +247,21 @@ static tsr_status lower_to_composite(chlo_pass *pass, tsr_op *op, const chlo_row
 static tsr_status lower_in_place(chlo_pass *pass, tsr_op *op, const chlo_row *row) {
   const tsr_chlo_site site = {.ir = pass->ir, .before = op, .location = op->location};
   tsr_value *operands[2] = {NULL}, *value = NULL;
+  assert(op->operand_count > 0);
   for (int i = 0; i < op->operand_count && i < 2; i++) operands[i] = tsr_op_operand(op, i);
   TSR_TRY(build_body(&site, row, operands, op->operand_count, &value));
   return replace(pass->ir, op, value->def);
 }
 
+// Programs that were not checked may have ops of any form; such ops stay.
+static bool has_its_counts(const tsr_op *op) {
+  return tsr_op_count_fits(op->info->operands, op->operand_count) &&
+         tsr_op_count_fits(op->info->results, op->result_count);
+}
+
 static tsr_status lower_op(tsr_op *op, void *context) {
   chlo_pass *pass = context;
-  if (!is_chlo(op)) return NULL;
+  if (!is_chlo(op) || !has_its_counts(op)) return NULL;
   if (op->info->id == TSR_OP_CHLO_CONSTANT || op->info->id == TSR_OP_CHLO_CONSTANT_LIKE)
     return lower_constant(pass->ir, op);
   if (op->info->id == TSR_OP_CHLO_TOP_K)

@@ -2,6 +2,7 @@
 //
 // Those of stablehlo, chlo and sdy become enums and records; those of other dialects, and builtin
 // ones that nothing here looks into (affine_map and the like), keep their text.
+#include <assert.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -425,6 +426,7 @@ tsr_status tsr_read_attr(tsr_reader *reader, const tsr_type *type, const tsr_att
   const tsr_attr *attr = NULL;
   TSR_TRY(tsr_reader_enter(reader));
   TSR_TRY(read_any(reader, type, &attr));
+  assert(attr);
   tsr_reader_leave(reader);
   if (attr->weight > TSR_MOST_WEIGHT)
     return tsr_reader_fail(reader, start, TOO_LARGE, "an attribute made of more than %d attributes",

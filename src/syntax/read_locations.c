@@ -1,4 +1,5 @@
 // Where ops come from: loc(...).
+#include <assert.h>
 #include <string.h>
 
 #include "syntax/reader_parts.h"
@@ -158,6 +159,7 @@ static tsr_status read_inner(tsr_reader *reader, const tsr_attr **out_location) 
   const char *start = reader->token.start;
   TSR_TRY(tsr_reader_enter(reader));
   TSR_TRY(read_form(reader, out_location));
+  assert(*out_location);
   tsr_reader_leave(reader);
   if ((*out_location)->weight > TSR_MOST_WEIGHT)
     return tsr_reader_fail(reader, start, TOO_LARGE, "a location made of more than %d attributes",

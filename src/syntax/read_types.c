@@ -2,6 +2,7 @@
 //
 // Dimensions such as 4x?x8xf32 are not made of MLIR's tokens, so they are read by character up to
 // the element type. Types that nothing here computes with keep their text.
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -485,6 +486,7 @@ static tsr_status read_quant(tsr_reader *reader, const tsr_type **out_type) {
   TSR_TRY(tsr_expect_sign(reader, ":"));
   const char *expressed = reader->token.start;
   TSR_TRY(read_plain(reader, &quant.expressed));
+  assert(quant.expressed);
   if (quant.expressed->kind != TSR_TYPE_FLOAT)
     return tsr_reader_fail(reader, expressed, SYNTAX, "expressed type %.*s is not a float",
                            (int)(reader->last_end - expressed), expressed);

@@ -316,8 +316,8 @@ static tsr_status check_operand_layouts(const tsr_op *op, const tsr_attr *layout
 
 // The results, or the elements of a single result that is a tuple.
 static tsr_status check_result_layouts(const tsr_op *op, const tsr_attr *layouts) {
-  const tsr_type *tuple = op->result_count == 1 ? op->results[0].type : NULL;
-  if (tuple && tuple->kind != TSR_TYPE_TUPLE) tuple = NULL;
+  const bool is_tuple = op->result_count == 1 && op->results[0].type->kind == TSR_TYPE_TUPLE;
+  const tsr_type *tuple = is_tuple ? op->results[0].type : NULL;
   const int count = tuple ? tuple->count : op->result_count;
   TSR_ASK(layouts->count == count, op, "", "result_layouts has %lld entries, expected %d",
           (long long)layouts->count, count);
