@@ -9,8 +9,8 @@
 static tsr_status show(const char *kind, const tsr_program_value *value) {
   TSR_OWN(text, spec);
   if (value->spec) TSR_TRY(tsr_spec_print(value->spec, TSR_FORM_SHORT, &spec));
-  printf("%-8s %-12s %-20s %-16s %s\n", kind, value->name, value->type, tsr_text_string(&spec),
-         value->donated ? "donated" : "");
+  printf("%-8s %-12s %-20s %s%s\n", kind, value->name, value->type,
+         value->spec ? tsr_text_string(&spec) : "any sharding", value->donated ? ", donated" : "");
   return NULL;
 }
 

@@ -1,1 +1,1 @@
-program tests/programs/add_sharded/program.mlirbc inline,fold
+program $DATA/../tests/programs/add_sharded/program.mlirbc inline,fold

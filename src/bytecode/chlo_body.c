@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/decimal.h"
 #include "element/convert_elements.h"
 
 enum { MAX_NAMES = 16, MAX_ARGUMENTS = 32 };
@@ -329,13 +330,26 @@ static tsr_status read_call(body_reader *reader, const char *name, size_t length
   return NULL;
 }
 
+// A number of the table of bodies, in any locale.
+static double take_number(body_reader *reader) {
+  char number[64];
+  double value = 0;
+  const size_t length = strcspn(reader->at, ",) ;\n");
+  assert(length < sizeof number);
+  memcpy(number, reader->at, length);
+  number[length] = '\0';
+  const bool read = tsr_decimal_read(number, &value);
+  assert(read);
+  (void)read;
+  reader->at += length;
+  return value;
+}
+
 static tsr_status read_term(body_reader *reader, body_term *out_term) {
   *out_term = (body_term){.number = 1};
   const bool negative = peek(reader) == '-';
   if (isdigit((unsigned char)reader->at[negative])) {
-    char *end = NULL;
-    out_term->number = strtod(reader->at, &end);
-    reader->at = end;
+    out_term->number = take_number(reader);
     return NULL;
   }
   reader->at += negative;
