@@ -15,6 +15,11 @@ static void elementwise_ops_print_as_they_are_read(void **state) {
       "%0 = stablehlo.compare EQ, %arg0, %arg1, TOTALORDER {a} : (tensor<4xf32>, tensor<4xf32>) -> "
       "tensor<4xi1>",
       "%0 = stablehlo.complex %arg0, %arg1 : tensor<4xcomplex<f32>>",
+      // Operands of other types than the short form has.
+      "%0 = stablehlo.complex %arg0, %arg1 : (tensor<4xf32>, tensor<4xf32>) -> "
+      "tensor<?xcomplex<f32>>",
+      "%0 = stablehlo.select %arg0, %arg1, %arg1 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) "
+      "-> tensor<?xf32>",
       "%0 = stablehlo.reduce_precision %arg0, format = e5m10 : tensor<4xf32>",
       "%0 = stablehlo.exponential %arg0 {result_accuracy = #stablehlo.result_accuracy<mode = "
       "#stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<4xf32>",

@@ -224,10 +224,40 @@ static void programs_of_jax_print_as_they_are_read(void **state) {
               1);
 }
 
+// clang-format off
+static const char rare_forms[] =
+    "#loc = loc(unknown)\n"
+    "module {\n"
+    "  func.func @main(%arg0: tensor<2x3xf32> loc(unknown), %arg1: tensor<3x2xf32> loc(unknown), %arg2: tensor<3xf32> loc(unknown), %arg3: tensor<2xcomplex<f32>> loc(unknown), %arg4: tensor<2xf32> loc(unknown)) {\n"
+    "    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32> loc(#loc7)\n"
+    "    %1:2 = chlo.scan(%arg0) inits (%arg2) dimension=0  {\n"
+    "    ^bb0(%input: tensor<3xf32> loc(unknown), %carry: tensor<3xf32> loc(unknown)):\n"
+    "      %3 = stablehlo.add %input, %carry : tensor<3xf32> loc(#loc)\n"
+    "      stablehlo.return %3, %3 : tensor<3xf32>, tensor<3xf32> loc(#loc)\n"
+    "    } : (tensor<2x3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>) loc(#loc6)\n"
+    "    %2 = stablehlo.abs %arg4 {mhlo.u, mhlo.v = [unit]} : tensor<2xf32> loc(#loc5)\n"
+    "    return loc(#loc)\n"
+    "  } loc(#loc)\n"
+    "} loc(#loc)\n"
+    "#loc1 = loc(\"a.py\":1:2)\n"
+    "#loc2 = loc(\"b.py\":3:4 to 5:6)\n"
+    "#loc3 = loc(\"f\")\n"
+    "#loc4 = loc(\"x\"(#loc2))\n"
+    "#loc5 = loc(callsite(#loc3 at #loc2))\n"
+    "#loc6 = loc(fused<\"meta\">[#loc1, #loc4])\n"
+    "#loc7 = loc(fused[#loc1, #loc6])\n";
+// clang-format on
+
+// Algorithms, scans with words for their arguments, fused locations in fused ones.
+static void rare_forms_print_as_mlir_prints_them(void **state) {
+  (void)state;
+  test_program_prints(rare_forms, rare_forms, &(tsr_print_options){.locations = true});
+}
+
 SUITE(program_print, TEST(functions_print_with_their_attributes),
       TEST(ops_without_a_module_stand_in_one),
       TEST(values_may_be_used_before_their_definition_in_a_module),
       TEST(values_are_named_as_mlir_names_them), TEST(generic_form_numbers_all_values_apart),
       TEST(locations_become_aliases), TEST(blobs_stand_after_the_module),
       TEST(an_op_prints_with_the_names_of_its_function),
-      TEST(programs_of_jax_print_as_they_are_read))
+      TEST(programs_of_jax_print_as_they_are_read), TEST(rare_forms_print_as_mlir_prints_them))

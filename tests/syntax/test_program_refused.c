@@ -59,6 +59,16 @@ static void mistakes_in_ops_are_named(void **state) {
        "p:2:44: expected a commutative op such as stablehlo.add, found \"stablehlo.subtract\""},
       {"%0 = stablehlo.reduce_precision %x, format = e5 : tensor<4xf32>",
        "p:2:46: expected a format such as e5m10, found \"e5\""},
+      {"%0 = stablehlo.complex %x, %x : tensor<4xf32>",
+       "p:2:33: expected a tensor of complex numbers"},
+      {"%0 = stablehlo.tuple %x : tensor<4xf32>", "p:2:27: expected a tuple type"},
+      {"%0 = stablehlo.convolution(%x, %x) dim_numbers = [b, f]x[i, o]->[b, f], window = {pad = "
+       "[[1, 2, 3]]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+       "p:2:90: a padding has 3 numbers, wanted 2"},
+      {"%0 = stablehlo.convolution(%x, %x) dim_numbers = [b, f]x[i, o]->[b, f], window = {step = "
+       "[1]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+       "p:2:83: expected stride, pad, lhs_dilate, rhs_dilate or reverse, each once, found "
+       "\"step\""},
       {"sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {\n"
        "%0 = stablehlo.abs %x : tensor<4xf32>\nsdy.return\n} : () -> ()",
        "p:3:20: value \"%x\" is not defined"},
@@ -108,6 +118,11 @@ static void programs_without_an_end_are_refused(void **state) {
       {"func.func @f() {\n%0 = ", "p:2:6: expected an op, found the end"},
       {"{-# dialect_resources: { builtin: { k: \"0x04\" } } #-}",
        "p:1:40: a blob is \"0x\" and an even number of hexadecimal digits, 8 or more"},
+      {"{-# dialect_resources: { builtin: { k: \"0x040000000z\" } } #-}",
+       "p:1:40: the blob has a character that is no digit"},
+      {"{-# dialect_resources: { builtin: { k: \"0x04000000\", \"k\": \"0x0400000001\" } } #-}",
+       "p:1:1: two blobs have the key \"k\""},
+      {"{-# other: { a: { b: 1 }, ", "p:1:27: expected \"#-}\", found the end"},
       {"\"a.b\"(%x) : (i8) -> ()", "p:1:7: value \"%x\" is not defined"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) refuse(cases[i].text, cases[i].message);
