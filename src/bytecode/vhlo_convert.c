@@ -61,9 +61,7 @@ static bool is_default(const tsr_attr *attr, tsr_vhlo_default otherwise) {
       return attr->kind == TSR_ATTR_DENSE && !tsr_type_element_count(attr->type);
     case TSR_VHLO_DEFAULT_ONES:
       return is_splat(attr, 1);
-    case TSR_VHLO_DEFAULT_PADDING:  // also of no dimensions, unlike the lists beside it
-      return is_splat(attr, 0) ||
-             (attr->kind == TSR_ATTR_DENSE && !tsr_type_element_count(attr->type));
+    case TSR_VHLO_DEFAULT_PADDING:
     case TSR_VHLO_DEFAULT_FALSES:
       return is_splat(attr, 0);
     case TSR_VHLO_DEFAULT_PRECISION:

@@ -223,6 +223,8 @@ def literal(rng, dtype):
         return str(rng.choice([0, 1, low, low + 2 ** width - 1, rng.randrange(low, low + 2 ** width)]))
     if rng.random() < 0.2 and dtype in FLOATS:
         return "0x%0*X" % (bits(dtype) // 4, rng.getrandbits(bits(dtype)))
+    if dtype == "f8E8M0FNU":  # has no sign; what a negative literal means differs
+        return rng.choice(["1.0", "0.25", "3.0e2"])
     return rng.choice(["0.0", "1.0", "-2.5", "%r" % rng.uniform(-4, 4), "%.17e" % rng.gauss(0, 1), "1.0e-3", "3.0e2"])
 
 
