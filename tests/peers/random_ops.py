@@ -77,6 +77,12 @@ def bend_shape(rng, shape):
     return shape
 
 
+def bend_sizes(rng, shape):
+    """As bend_shape, but the rank stays, where the specification constrains it and jaxlib does not: sizes
+    of dynamic ops, and bitcast_convert between types of one width."""
+    return [bend(rng, n, [0, 1, 5, None]) for n in shape]
+
+
 def ints(values):
     return "array<i64%s>" % (": " + ", ".join(map(str, values)) if values else "")
 
@@ -183,7 +189,8 @@ def bitcast_convert(m, rng, name):
         result = shape + [bits(a) // bits(b)]
     else:
         result, shape = shape, shape + [bits(b) // bits(a)]
-    m.op("stablehlo." + name, [m.arg(shape, a)], [tensor(bend_shape(rng, result), b)])
+    change = bend_sizes if bits(a) == bits(b) else bend_shape
+    m.op("stablehlo." + name, [m.arg(shape, a)], [tensor(change(rng, result), b)])
 
 
 def compare(m, rng, name):
@@ -673,12 +680,6 @@ def call(m, rng, name):
             bend(rng, "f", ["g"]), rng.choice([0, 1]))
     m.op("func.call" if name == "call" else "stablehlo.composite", [m.arg_of(kind)],
          [bend(rng, kind, [tensor([5], "f32")])], properties)
-
-
-def bend_sizes(rng, shape):
-    """As bend_shape, but the rank stays: jaxlib does not compare it with the number of sizes, as the
-    specification asks."""
-    return [bend(rng, n, [0, 1, 5, None]) for n in shape]
 
 
 def dynamic(m, rng, name):
