@@ -61,8 +61,8 @@ static void emit_branches(tsr_builder *builder, tsr_op_id id, tsr_node selector,
 void tsr_build_if(tsr_builder *builder, tsr_node condition, tsr_build_fn *then,
                   tsr_build_fn *otherwise, void *context, tsr_node *out_results, int count) {
   if (!tsr_builder_enter_all(builder, "if", out_results, count)) return;
-  emit_branches(builder, TSR_OP_IF, condition, (tsr_build_fn *[]){then, otherwise}, 2, context,
-                out_results, count);
+  tsr_build_fn *const branches[] = {then, otherwise};
+  emit_branches(builder, TSR_OP_IF, condition, branches, 2, context, out_results, count);
   tsr_builder_leave_all(builder, out_results, count);
 }
 

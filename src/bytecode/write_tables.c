@@ -22,7 +22,7 @@ void tsr_put_varint(tsr_text *out, uint64_t value) {
 }
 
 void tsr_put_svarint(tsr_text *out, int64_t value) {
-  tsr_put_varint(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+  tsr_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 void tsr_put_flagged(tsr_text *out, uint64_t value, bool flag) {
@@ -39,7 +39,8 @@ void tsr_put_bits(tsr_text *out, int bits, int64_t value) {
   } else {
     const int words = (bits + 63) / 64;
     tsr_put_varint(out, (uint64_t)words);
-    for (int i = 0; i < words; i++) tsr_put_svarint(out, i ? value >> 63 : value);
+    const int64_t above = value < 0 ? -1 : 0;
+    for (int i = 0; i < words; i++) tsr_put_svarint(out, i ? above : value);
   }
 }
 

@@ -60,9 +60,9 @@ static big exact(double value, int *out_exponent) {
   int exponent;
   uint64_t whole = (uint64_t)ldexp(frexp(value, &exponent), 53);
   exponent -= 53;
-  const int zeros = __builtin_ctzll(whole);
+  const unsigned zeros = (unsigned)__builtin_ctzll(whole);
   whole >>= zeros;
-  exponent += zeros;
+  exponent += (int)zeros;
   big number = {{(uint32_t)whole, (uint32_t)(whole >> 32)}, whole >> 32 ? 2 : 1};
   if (exponent >= 0)
     big_scale(&number, 2, 1u << 31, 31, exponent, big_multiply);

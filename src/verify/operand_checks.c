@@ -99,6 +99,11 @@ bool tsr_ints_sorted(const tsr_attr *ints) {
 
 enum { SEEN_WORDS = TSR_RANK_LIMIT / 64, LARGE_COMPARED = 64 };
 
+// The integers of a list and those of another, which may be NULL, after them.
+static int64_t int_of_either(const tsr_attr *a, int64_t a_count, const tsr_attr *b, int64_t index) {
+  return index < a_count || !b ? tsr_attr_int_at(a, index) : tsr_attr_int_at(b, index - a_count);
+}
+
 // Whether the values are distinct: a bit for each of the small ones, which all lists of dimensions
 // hold once they are checked; the first few larger ones are compared with all before. A list with
 // more of them is wrong anyway.
@@ -107,15 +112,14 @@ bool tsr_ints_distinct(const tsr_attr *a, const tsr_attr *b) {
   const int64_t a_count = tsr_attr_int_count(a), count = a_count + tsr_attr_int_count(b);
   int64_t large = 0;
   for (int64_t i = 0; i < count; i++) {
-    const int64_t value = i < a_count ? tsr_attr_int_at(a, i) : tsr_attr_int_at(b, i - a_count);
+    const int64_t value = int_of_either(a, a_count, b, i);
     if (value >= 0 && value < TSR_RANK_LIMIT) {
       const uint64_t bit = UINT64_C(1) << (value % 64);
       if (seen[value / 64] & bit) return false;
       seen[value / 64] |= bit;
     } else if (++large > 1) {
       for (int64_t j = 0; j < i; j++)
-        if ((j < a_count ? tsr_attr_int_at(a, j) : tsr_attr_int_at(b, j - a_count)) == value)
-          return false;
+        if (int_of_either(a, a_count, b, j) == value) return false;
       if (large > LARGE_COMPARED) return false;
     }
   }
@@ -146,7 +150,6 @@ tsr_status tsr_check_dims(const tsr_op *op, const char *unique, const char *with
 int64_t tsr_record_int(const tsr_attr *record, int field) {
   return tsr_attr_field(record, field)->integer;
 }
-
 
 const tsr_attr *tsr_constant_of(const tsr_value *value) {
   if (!value->def || value->def->info->id != TSR_OP_CONSTANT) return NULL;

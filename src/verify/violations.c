@@ -39,13 +39,15 @@ static void add_size(tsr_text *text, int64_t value) {
 
 enum { INTS_SHOWN = 32 };  // a message stays readable
 
+// Either of the two lists.
 static const char *show_numbers(tsr_shown *shown, const tsr_attr *ints, const int64_t *values,
                                 int64_t count) {
   tsr_text *text = next_text(shown);
   tsr_text_add_char(text, '[');
   for (int64_t i = 0; i < count && i < INTS_SHOWN; i++) {
     if (i) tsr_text_add(text, ", ");
-    add_size(text, ints ? tsr_attr_int_at(ints, i) : values[i]);
+    if (ints) add_size(text, tsr_attr_int_at(ints, i));
+    if (values) add_size(text, values[i]);
   }
   if (count > INTS_SHOWN) tsr_text_add(text, ", ...");
   tsr_text_add_char(text, ']');
