@@ -645,8 +645,9 @@ def collective(m, rng, name):
         result[dim] //= size
     if name in ("all_reduce", "reduce_scatter"):
         regions = combiner(rng, [dtype])
-    m.op("stablehlo." + name, [m.arg(shape, dtype)], [tensor(bend_shape(rng, result), bend(rng, dtype, ALL))],
-         properties, regions)
+    bent = bend_shape(rng, result)
+    other = dtype if None in bent else bend(rng, dtype, ALL)  # jaxlib looks at one of the two
+    m.op("stablehlo." + name, [m.arg(shape, dtype)], [tensor(bent, other)], properties, regions)
 
 
 def collective_permute(m, rng, name):
