@@ -12,7 +12,9 @@
 // whose entry x is attribute 3; the test adds attributes from 3 on, and what the module contains.
 typedef struct crafted {
   tsr_text sizes, entries, body;
-  int attr_count;
+  tsr_text type_sizes, types;                // after the attributes
+  tsr_text resource_sizes, resource_values;  // none if empty
+  int attr_count, type_count;
 } crafted;
 
 static const char *const strings[] = {"builtin", "foo", "module", "bar", "x"};
@@ -24,6 +26,14 @@ static void add_attr(crafted *file, const unsigned char *bytes, size_t length) {
   tsr_put_flagged(&file->sizes, length, true);
   tsr_text_add_bytes(&file->entries, (const char *)bytes, length);
   file->attr_count++;
+}
+
+static void add_type(crafted *file, const unsigned char *bytes, size_t length) {
+  tsr_put_varint(&file->type_sizes, 0);
+  tsr_put_varint(&file->type_sizes, 1);
+  tsr_put_flagged(&file->type_sizes, length, true);
+  tsr_text_add_bytes(&file->types, (const char *)bytes, length);
+  file->type_count++;
 }
 
 #define ADD_ATTR(file, ...) \
@@ -92,15 +102,23 @@ static tsr_status finish(crafted *file) {
   tsr_text_add_bytes(&out, "ML\xefR\x0dStableHLO_v1.15.0", 23);
   put_dialects(&out);
   tsr_put_varint(&sizes, (uint64_t)file->attr_count);
-  tsr_put_varint(&sizes, 0);
+  tsr_put_varint(&sizes, (uint64_t)file->type_count);
   tsr_text_add_bytes(&sizes, file->sizes.data, file->sizes.length);
+  tsr_text_add_bytes(&sizes, tsr_text_string(&file->type_sizes), file->type_sizes.length);
+  tsr_text_add_bytes(&file->entries, tsr_text_string(&file->types), file->types.length);
   put_section(&out, 3, &sizes);
   put_section(&out, 2, &file->entries);
   put_ir(&out, &file->body);
+  if (file->resource_sizes.length) {
+    put_section(&out, 5, &file->resource_values);
+    put_section(&out, 6, &file->resource_sizes);
+  }
   put_strings(&out);
   tsr_text_add_bytes(&properties, (const char *)no_names, sizeof no_names);
   put_section(&out, 8, &properties);
   tsr_text_deinit(&file->sizes);
+  tsr_text_deinit(&file->type_sizes);
+  tsr_text_deinit(&file->types);
   tsr_ir *ir = tsr_ir_create();
   tsr_status status = tsr_bytecode_read(ir, "made.mlirbc", out.data, out.length);
   tsr_ir_destroy(ir);
@@ -235,7 +253,117 @@ static void attributes_that_lie_are_refused(void **state) {
   }
 }
 
+// Type 0, the attribute 3 that has it, and what is wrong; NULL = nothing.
+static const struct {
+  unsigned char type[4];
+  size_t type_length;
+  unsigned char bytes[12];
+  size_t length;
+  tsr_cause cause;
+  const char *message;
+} typed[] = {
+    {{N(8)},
+     1,
+     {N(9), N(0), 1},
+     3,
+     TSR_CAUSE_UNSUPPORTED,
+     "attribute 3: a float of 128 bits, at most 64 are read"},
+    {{N(5)},
+     1,
+     {N(8), N(0), 1},
+     3,
+     TSR_CAUSE_BROKEN_PROGRAM,
+     "attribute 3: a number whose type is not an integer"},
+    {{N(1)},
+     1,
+     {N(9), N(0), 1},
+     3,
+     TSR_CAUSE_BROKEN_PROGRAM,
+     "attribute 3: a number whose type is not a float"},
+    // An integer of 128 bits: 128 << 2, a varint of two bytes.
+    {{N(0), 0x02, 0x08},
+     3,
+     {N(8), N(0), N(3), N(1), N(1), N(1)},
+     6,
+     TSR_CAUSE_BROKEN_PROGRAM,
+     "attribute 3: 3 words for an integer of 128 bits"},
+    {{N(0), 0x02, 0x08},
+     3,
+     {N(8), N(0), N(2), N(1), N(2)},
+     5,
+     TSR_CAUSE_UNSUPPORTED,
+     "attribute 3: an integer of 128 bits whose value needs more than 64"},
+    {{N(0), 0x02, 0x08}, 3, {N(8), N(0), N(1), N(10)}, 4, TSR_CAUSE_NONE, NULL},
+    {{N(1)}, 1, {N(3), N(4), N(0)}, 3, TSR_CAUSE_NONE, NULL},
+    {{N(1)},
+     1,
+     {N(19), N(0), N(1), N(0)},
+     4,
+     TSR_CAUSE_BROKEN_PROGRAM,
+     "attribute 3: strings of a type that is not a tensor"},
+    {{N(1)}, 1, {N(21), N(1)}, 2, TSR_CAUSE_NONE, NULL},
+};
+
+static void numbers_must_fit_their_types(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(typed); i++) {
+    crafted file = begin();
+    add_type(&file, typed[i].type, typed[i].type_length);
+    add_attr(&file, typed[i].bytes, typed[i].length);
+    tsr_status status = finish_empty(&file);
+    if (!typed[i].message) {
+      assert_ok(status);
+      continue;
+    }
+    if (!strstr(tsr_status_text(status), typed[i].message))
+      fail_msg("%s, expected %s", tsr_status_text(status), typed[i].message);
+    assert_int_equal(tsr_status_cause(status), typed[i].cause);
+    tsr_status_free(status);
+  }
+}
+
+// Groups of resources, their values, and what is wrong with them; NULL = nothing.
+static const struct {
+  unsigned char sizes[12];
+  size_t size_length;
+  unsigned char values[8];
+  size_t value_length;
+  const char *message;
+} resources[] = {
+    // Of no dialect: a bool and a string of the name x.
+    {{N(1), N(4), N(2), N(4), N(1), 1, N(3), N(1), 2}, 9, {1, N(4)}, 2, NULL},
+    {{N(0), N(0), N(1), N(4), N(1), 7},
+     6,
+     {1},
+     1,
+     "resource kind 7, expected a blob, bool or string (0 to 2)"},
+    {{N(0), N(0), N(2), N(4), N(3), 0, N(4), N(3), 0},
+     9,
+     {N(1), N(1), 5, N(1), N(1), 6},
+     6,
+     "two resources \"x\""},
+    {{N(0), N(0), N(1), N(4), N(3), 0}, 6, {N(1), N(9), 5}, 3, "9 bytes"},
+    {{N(0), N(3), N(0)}, 3, {0}, 0, "dialect 3 of 2"},
+};
+
+static void resources_that_lie_are_refused(void **state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT_OF(resources); i++) {
+    crafted file = begin();
+    ADD_ATTR(&file, N(7));
+    tsr_text_add_bytes(&file.resource_sizes, (const char *)resources[i].sizes,
+                       resources[i].size_length);
+    tsr_text_add_bytes(&file.resource_values, (const char *)resources[i].values,
+                       resources[i].value_length);
+    if (resources[i].message)
+      assert_fails_with(finish_empty(&file), BROKEN_PROGRAM, resources[i].message);
+    else
+      assert_ok(finish_empty(&file));
+  }
+}
+
 SUITE(bytecode_limits, TEST(entries_that_nothing_uses_may_be_of_any_kind),
       TEST(attributes_may_not_contain_themselves), TEST(the_depth_of_attributes_is_limited),
       TEST(what_would_print_endlessly_is_refused), TEST(the_depth_of_regions_is_limited),
-      TEST(ir_sections_that_lie_are_refused), TEST(attributes_that_lie_are_refused))
+      TEST(ir_sections_that_lie_are_refused), TEST(attributes_that_lie_are_refused),
+      TEST(numbers_must_fit_their_types), TEST(resources_that_lie_are_refused))
