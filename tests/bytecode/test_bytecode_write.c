@@ -199,6 +199,7 @@ static void ops_are_stored_in_the_form_of_the_version(void **state) {
     if (cases[i].message) {
       tsr_status status = tsr_bytecode_write(made.ir, cases[i].version, &artifact);
       assert_message(status, cases[i].message);
+      tsr_status_free(status);
     } else {
       assert_round_trip(made.ir, cases[i].version, "made");
     }
