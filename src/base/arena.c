@@ -1,5 +1,4 @@
-// Blocks double in size, so that many small pieces cost few calls to malloc. The large ones ask for
-// huge pages: filling an arena is mostly waiting for fresh pages.
+// Blocks double in size, so that many small pieces cost few calls to malloc.
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -9,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-
-enum { FIRST_BLOCK = 1024, LARGEST_STEP = 8 << 20 };
+enum { FIRST_BLOCK = 1024, LARGEST_STEP = 1 << 20 };
 
 struct tsr_arena_block {
   struct tsr_arena_block *next;
@@ -29,7 +26,6 @@ static bool grow(tsr_arena *arena, size_t bytes) {
   if (capacity < bytes) capacity = bytes;
   struct tsr_arena_block *block = malloc(sizeof *block + capacity);
   if (!block) return false;
-  tsr_memory_prefer_huge(block, sizeof *block + capacity);
   block->next = arena->blocks;
   arena->blocks = block;
   arena->used = 0;

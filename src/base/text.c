@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/text_internal.h"
 #include "base/utf8.h"
 #include "tessera/status.h"
@@ -29,7 +28,6 @@ static bool grow(tsr_text *text, size_t more) {
   }
   text->data = data;
   text->capacity = capacity;
-  tsr_memory_prefer_huge(data, capacity);
   return true;
 }
 
