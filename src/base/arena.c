@@ -1,4 +1,5 @@
-// Blocks double in size, so that many small pieces cost few calls to malloc.
+// Blocks double in size, so that many small pieces cost few calls to malloc. Filling fresh pages is
+// most of the cost of a large arena, so one that will be full asks for huge pages.
 #include "base/arena.h"
 
 #include <stdalign.h>
@@ -8,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 1024, LARGEST_STEP = 1 << 20 };
+#include "base/memory.h"
+
+enum { FIRST_BLOCK = 1024, LARGEST_STEP = 1 << 20, LARGEST_STEP_OF_LARGE = 8 << 20 };
 
 struct tsr_arena_block {
   struct tsr_arena_block *next;
@@ -22,10 +25,12 @@ static size_t round_up(size_t bytes) {
 
 static bool grow(tsr_arena *arena, size_t bytes) {
   size_t capacity = arena->capacity ? arena->capacity : FIRST_BLOCK / 2;
-  capacity = capacity < LARGEST_STEP ? capacity * 2 : LARGEST_STEP;
+  const size_t largest = arena->large ? LARGEST_STEP_OF_LARGE : LARGEST_STEP;
+  capacity = capacity < largest ? capacity * 2 : largest;
   if (capacity < bytes) capacity = bytes;
   struct tsr_arena_block *block = malloc(sizeof *block + capacity);
   if (!block) return false;
+  if (arena->large) tsr_memory_prefer_huge(block, sizeof *block + capacity);
   block->next = arena->blocks;
   arena->blocks = block;
   arena->used = 0;

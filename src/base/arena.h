@@ -2,16 +2,18 @@
 #ifndef TESSERA_BASE_ARENA_H
 #define TESSERA_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct tsr_arena {
   struct tsr_arena_block *blocks;  // newest first
   size_t used, capacity;           // of the newest block
+  bool large;  // blocks grow to 8 MB on huge pages, not 1 MB: for what is filled in one go
 } tsr_arena;
 
 #define TSR_ARENA_EMPTY \
-  { NULL, 0, 0 }
+  { NULL, 0, 0, false }
 
 // NULL without memory. Memory is aligned for any type; `tsr_arena_zeros` clears it and checks
 // count * size for overflow.

@@ -32,6 +32,7 @@ static bool make_module(tsr_ir *ir) {
 tsr_ir *tsr_ir_create(void) {
   tsr_ir *ir = calloc(1, sizeof *ir);
   if (!ir) return NULL;
+  ir->arena.large = true;
   if (make_tables(ir) && tsr_ir_make_common_attrs(ir) && make_module(ir)) return ir;
   tsr_ir_destroy(ir);
   return NULL;
