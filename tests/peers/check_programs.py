@@ -5,7 +5,7 @@ usage: check_programs.py --tessera COMMAND [--seed N] [--count N]
 For every op of random_ops.py COUNT / 5 modules of one op are made, in the generic form. jaxlib reads and
 verifies each, or refuses it; so must we, and what we print must be jaxlib's text, byte for byte, also when
 we read its pretty form. Of the accepted ones some go through artifacts of a random version: ours must be
-read by jaxlib, jaxlib's by us, to the same text.
+read by jaxlib, jaxlib's by us, to the same text. The recorded programs of tests/programs go the same way.
 """
 import argparse
 import collections
@@ -122,6 +122,30 @@ def check_artifacts(tessera, rng, texts, count, folder):
     return passed, failed
 
 
+def open_recorded(path):
+    """A recorded program as jaxlib reads it."""
+    if path.suffix == ".mlir":
+        return ir.Module.parse(path.read_text())
+    return stablehlo.deserialize_portable_artifact(ir.Context.current, path.read_bytes())
+
+
+def check_recorded(tessera, folder):
+    """Whether we print and write every recorded program as jaxlib does. How many."""
+    root = pathlib.Path(__file__).resolve().parent.parent / "programs"
+    paths = sorted([*root.glob("*/*.mlir"), *root.glob("*/*.mlirbc")])
+    for path in paths:
+        wanted = str(open_recorded(path))
+        done = subprocess.run([tessera, "opt", path], capture_output=True, text=True)
+        if done.stdout != wanted:
+            raise SystemExit("%s: printed differently\n%s" % (path, done.stderr))
+        if "chlo." in wanted:
+            continue
+        why = check_artifact(tessera, wanted, "1.15.0", folder)
+        if why:
+            raise SystemExit("%s: %s" % (path, why))
+    return len(paths)
+
+
 def run(arguments, folder):
     rng = random.Random(arguments.seed)
     names, texts = [], []
@@ -137,8 +161,9 @@ def run(arguments, folder):
     # VHLO has no CHLO; jaxlib keeps that dialect beside it, as JAX's own exports never do.
     plain = [t for n, t in good if not n.startswith("chlo.")]
     written, lost = check_artifacts(arguments.tessera, rng, plain, 2 * arguments.count, folder)
-    print("%d modules of %d ops agree with jaxlib, %d of them accepted; %d artifacts went both ways" % (
-        len(texts) + len(pretty) - failed, len(random_ops.OPS), len(good), written))
+    recorded = check_recorded(arguments.tessera, folder)
+    print("%d modules of %d ops and %d recorded programs agree with jaxlib, %d modules accepted; %d artifacts went "
+          "both ways" % (len(texts) + len(pretty) - failed, len(random_ops.OPS), recorded, len(good), written))
     if failed or lost:
         raise SystemExit("%d modules and %d artifacts differ (seed %d)" % (failed, lost, arguments.seed))
 
@@ -148,7 +173,8 @@ def main():
     parser.add_argument("--tessera", default="tessera")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
-    with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context():
+    with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context() as context:
+        context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is counted here
         run(parser.parse_args(), pathlib.Path(folder))
 
 
