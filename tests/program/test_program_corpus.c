@@ -97,7 +97,7 @@ static void every_program_goes_through_everything(void **state) {
   test_free(files);
 }
 
-// The module of a jax.export file is the artifact beside it.
+// The module of a jax.export file is the artifact beside it, and the text that JAX prints of it.
 static void export_files_hold_their_module(void **state) {
   (void)state;
   static const char *const names[] = {"captured_constants", "multi_platform", "prng_keys",
@@ -111,6 +111,10 @@ static void export_files_hold_their_module(void **state) {
     snprintf(path, sizeof path, "tests/programs/exported_%s/module.mlirbc", names[i]);
     assert_ok(tsr_program_open(path, NULL, &module));
     assert_true(tsr_program_equal(whole, module));
+    TSR_OWN(program, text);
+    snprintf(path, sizeof path, "tests/programs/exported_%s/module.mlir", names[i]);
+    assert_ok(tsr_program_open(path, NULL, &text));
+    assert_true(tsr_program_equal(whole, text));
   }
 }
 

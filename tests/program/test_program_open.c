@@ -1,6 +1,8 @@
 // Opening by content, refusals, text and artifacts, passes and refinement through the public
 // handle.
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -226,6 +228,31 @@ static void constants_can_be_left_out_of_the_text(void **state) {
   assert_non_null(strstr(tsr_text_string(&text), "dense_resource<__elided__> : tensor<3xi32>"));
 }
 
+static void *print_program(void *program) {
+  tsr_text *text = calloc(1, sizeof *text);
+  if (text) tsr_status_free(tsr_program_print(program, NULL, text));
+  return text;
+}
+
+static void threads_print_one_program(void **state) {
+  (void)state;
+  TSR_OWN(program, program);
+  pthread_t threads[4];
+  assert_ok(tsr_program_open("tests/programs/scan_nested/program.mlir", NULL, &program));
+  tsr_text *first = print_program(program);
+  for (int i = 0; i < 4; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, print_program, program), 0);
+  for (int i = 0; i < 4; i++) {
+    void *text = NULL;
+    assert_int_equal(pthread_join(threads[i], &text), 0);
+    assert_string_equal(tsr_text_string(text), tsr_text_string(first));
+    tsr_text_deinit(text);
+    free(text);
+  }
+  tsr_text_deinit(first);
+  free(first);
+}
+
 static tsr_status open_print_and_write(void *context) {
   TSR_OWN(program, program);
   TSR_OWN(program, changed);
@@ -254,4 +281,4 @@ SUITE(program_open, TEST(text_artifact_and_export_are_told_by_content),
       TEST(a_version_that_does_not_exist_is_refused), TEST(files_are_written_by_their_names),
       TEST(passes_make_a_new_program), TEST(a_changed_program_outlives_the_first),
       TEST(unknown_sizes_are_filled_in), TEST(constants_can_be_left_out_of_the_text),
-      TEST(every_allocation_may_fail))
+      TEST(threads_print_one_program), TEST(every_allocation_may_fail))
