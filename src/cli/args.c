@@ -94,7 +94,10 @@ static tsr_status check_allowed(const cli_option *option, const char *value) {
                   option->allowed);
 }
 
-// "[OPTIONS]" is a value that may be left out; it is given as --name=value only.
+bool cli_option_wants_value(const cli_option *option) {
+  return option->value && option->value[0] != '[';
+}
+
 static bool takes_optional_value(const cli_option *option) {
   return option->value && option->value[0] == '[';
 }

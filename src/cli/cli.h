@@ -25,8 +25,8 @@ enum { CLI_MAX_GIVEN = 64 };
 typedef struct cli_option {
   const char *name;     // "mesh" is written --mesh
   char letter;          // 'm' is written -m; 0 = none
-  const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch; one in [ ]
-                        // may be left out, and the option may be repeated
+  const char *value;    // what it takes, as help shows it ("MESH"); NULL = a switch. "[=OPTIONS]":
+                        // may be left out, is given as --name=value, and may be repeated
   const char *allowed;  // "text|svg", or a range of whole numbers: "1..4096", "1.."; NULL = any
   const char *help;
 } cli_option;
@@ -69,6 +69,7 @@ const char *cli_value(const cli_args *args, const char *option);  // NULL = not 
 int cli_values(const cli_args *args, const char *option, const char **out_values);
 bool cli_has(const cli_args *args, const char *option);
 bool cli_takes(const cli_args *args, const char *option);  // whether the command has it
+bool cli_option_wants_value(const cli_option *option);     // one that cannot be left out
 // The bounds of an option whose values are a range; false = they are not.
 bool cli_option_range(const cli_option *option, int64_t *out_least, int64_t *out_most);
 // The value of an option that must be given; otherwise a message that shows how.

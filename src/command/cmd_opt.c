@@ -135,7 +135,7 @@ static tsr_status run_opt(cli_args *args) {
 
 // clang-format off
 static const cli_option options[] = {
-#define PASS(name, function, summary) {name, 0, "[OPTIONS]", NULL, summary},
+#define PASS(name, function, summary) {name, 0, "[=OPTIONS]", NULL, summary},
 #include "simplify/passes.def"
 #undef PASS
     {"generic", 'g', NULL, NULL, "print every op in MLIR's generic form"},

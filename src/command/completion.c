@@ -59,7 +59,7 @@ static void zsh_option(const cli_option *o, tsr_text *out) {
   tsr_text_addf(out, "        '--%s[", o->name);
   add_quoted(out, o->help, "[]:");
   tsr_text_add(out, "]");
-  if (o->value) {
+  if (cli_option_wants_value(o)) {
     tsr_text_addf(out, ":%s:", o->value);
     if (words_of(o)) {
       tsr_text_add(out, "(");
@@ -110,7 +110,7 @@ static void fish(tsr_text *out) {
                     cli_commands[i]->name, o->name);
       if (o->letter) tsr_text_addf(out, " -s %c", o->letter);
       const char *words = words_of(o);
-      if (o->value) tsr_text_add(out, words ? " -x -a '" : " -r -F");
+      if (cli_option_wants_value(o)) tsr_text_add(out, words ? " -x -a '" : " -r -F");
       add_words(out, words ? words : "");
       tsr_text_addf(out, "%s -d '", words ? "'" : "");
       add_quoted(out, o->help, "\\");

@@ -26,7 +26,8 @@ void cli_print_help(const cli_command *command, FILE *file) {
   fprintf(file, "\noptions:\n");
   for (const cli_option *o = command->options; o->name; o++) {
     char left[80];
-    snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+    snprintf(left, sizeof left, "%s%s%s", o->name, cli_option_wants_value(o) ? " " : "",
+             o->value ? o->value : "");
     fprintf(file, "  %c%c --%-*s  %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', width,
             left, o->help);
     print_allowed(file, o);
@@ -80,7 +81,7 @@ static void print_options(FILE *file, const cli_command *command) {
     if (o->letter) fprintf(file, "*-%c*, ", o->letter);
     fprintf(file, "*--%s*", o->name);
     if (o->value) {
-      fputs(" ", file);
+      if (cli_option_wants_value(o)) fputs(" ", file);
       print_plain(file, o->value, strlen(o->value));
     }
     fputs("\n\t", file);
