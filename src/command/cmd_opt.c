@@ -39,6 +39,45 @@ static tsr_status collect_passes(const cli_args *args, tsr_text *out) {
 
 // ---- one program ----
 
+enum { MOST_SHAPES = 4096 };
+
+// "8,4;8" as shapes of the entry's arguments.
+static tsr_status read_shapes(const char *text, tsr_shape *shapes, int64_t *out_count) {
+  int64_t count = 0;
+  for (const char *at = text;;) {
+    const size_t length = strcspn(at, ";");
+    char piece[512];
+    if (count == MOST_SHAPES || length >= sizeof piece)
+      return tsr_fail(TOO_LARGE, "--shapes has more than %d shapes, or one of %zu characters",
+                      MOST_SHAPES, sizeof piece);
+    memcpy(piece, at, length);
+    piece[length] = '\0';
+    TSR_TRY_NOTE(tsr_shape_parse(piece, &shapes[count++]), "--shapes, shape %lld",
+                 (long long)count);
+    if (!at[length]) break;
+    at += length + 1;
+  }
+  *out_count = count;
+  return NULL;
+}
+
+// Fills in unknown sizes from --shapes. Without the option the program itself comes back.
+static tsr_status refine(const cli_args *args, const tsr_program *program,
+                         tsr_program **out_program) {
+  const char *text = cli_value(args, "shapes");
+  int64_t count = 0;
+  if (!text) {
+    *out_program = tsr_program_retain(program);
+    return NULL;
+  }
+  tsr_shape *shapes = calloc(MOST_SHAPES, sizeof *shapes);
+  if (!shapes) return tsr_fail(NO_MEMORY, "%d shapes", MOST_SHAPES);
+  tsr_status status = read_shapes(text, shapes, &count);
+  if (!status) status = tsr_program_refine(program, shapes, count, out_program);
+  free(shapes);
+  return status;
+}
+
 static tsr_status print_program(const cli_args *args, const tsr_program *program, tsr_text *out) {
   tsr_program_print_options options = TSR_PROGRAM_PRINT_OPTIONS;
   options.generic = cli_has(args, "generic");
@@ -61,8 +100,11 @@ static tsr_status opt_bytes(const cli_args *args, const char *name, const char *
                             size_t length, const char *passes, tsr_text *out) {
   tsr_program_options options = TSR_PROGRAM_OPTIONS;
   tsr_program *program = NULL;
+  tsr_program *sized = NULL;
   TSR_TRY(tsr_program_read(name, bytes, length, &options, &program));
-  tsr_status status = run_passes(args, program, passes, out);
+  tsr_status status = refine(args, program, &sized);
+  if (!status) status = run_passes(args, sized, passes, out);
+  tsr_program_release(sized);
   tsr_program_release(program);
   return status;
 }
@@ -138,6 +180,7 @@ static const cli_option options[] = {
 #define PASS(name, function, summary) {name, 0, "[=OPTIONS]", NULL, summary},
 #include "simplify/passes.def"
 #undef PASS
+    {"shapes", 's', "SHAPES", NULL, "fill in unknown sizes: the shape of each argument, as in '8,4;8'"},
     {"generic", 'g', NULL, NULL, "print every op in MLIR's generic form"},
     {"locations", 'l', NULL, NULL, "print loc(...): where JAX made each op"},
     {"elide", 0, "COUNT", "1..", "leave out constants of more elements than this"},
@@ -162,6 +205,7 @@ const cli_command cli_cmd_opt = {
         "tessera opt step.mlir\n"
         "tessera opt inline,fold,cse,dce step.bin -o small.mlir\n"
         "tessera opt --inline=all --simplify step.mlir\n"
+        "tessera opt simplify poly.bin --shapes '8,4;8'\n"
         "cat step.mlir | tessera opt simplify - --elide 16\n",
     .run = run_opt,
 };

@@ -81,3 +81,8 @@ tessera ops | awk 'NR > 1 {n++; for (i = 2; i <= 5; i++) has[i] += $i == "yes"} 
 tessera ops x
 tessera help opt
 tessera help translate
+# Sizes that were unknown at export are filled in from the shapes of the arguments.
+printf 'func.func public @main(%%x: tensor<?x4xf32>, %%y: tensor<?xf32>) -> tensor<?x4xf32> {\n  %%0 = stablehlo.add %%x, %%x : tensor<?x4xf32>\n  return %%0 : tensor<?x4xf32>\n}\n' > poly.mlir; tessera opt poly.mlir --shapes '8,4;8'
+tessera opt poly.mlir --shapes '8,5;8'
+tessera opt poly.mlir --shapes '8,4'
+tessera opt poly.mlir --shapes '8,4;x'
