@@ -1,4 +1,4 @@
-// Programs as commands open them, and how they are told from checkpoints.
+// Programs as commands open them, and how they are distinguished from checkpoints.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,10 @@
 //     TSR_TRY(tsr_builder_create("mlp", &b));
 //     const tsr_node x = tsr_build_parameter(b, "x", TSR_F32, TSR_SHAPE(8, 64), NULL);
 //     const tsr_node w = tsr_build_parameter(b, "w", TSR_F32, TSR_SHAPE(64, 256), NULL);
-//     const tsr_node h = tsr_build_gelu(b, tsr_build_einsum(b, "bd,dh->bh", (tsr_node[]){x, w}, 2),
-//     true); tsr_build_output(b, tsr_build_softmax(b, h, -1), "p", NULL); return
-//     tsr_builder_finish(b, out_program);
+//     const tsr_node both[] = {x, w};
+//     const tsr_node h = tsr_build_gelu(b, tsr_build_einsum(b, "bd,dh->bh", both, 2), true);
+//     tsr_build_output(b, tsr_build_softmax(b, h, -1), "p", NULL);
+//     return tsr_builder_finish(b, out_program);
 //   }
 //
 // Model code has no checks. The builder keeps the first failure, all later calls do nothing and
