@@ -139,8 +139,8 @@ tsr_builder_op tsr_builder_draft(tsr_builder *builder, tsr_op_id id, const tsr_n
 void tsr_builder_attr(tsr_builder_op *draft, const char *name, const tsr_attr *attr);
 void tsr_builder_ints(tsr_builder_op *draft, const char *name, const tsr_shape *list);
 void tsr_builder_int(tsr_builder_op *draft, const char *name, int64_t value);
-// Adds the op. Gives its first result, and all of them in `out_results` (may be NULL), of which
-// there must be `count`; -1 = any number.
+// Adds the op, which must have `count` results; -1 = any number. Gives its first result, and all
+// of them in `out_results`, which may be NULL.
 tsr_node tsr_builder_emit(const tsr_builder_op *draft, tsr_node *out_results, int count);
 // Adds an op with one result, inferred or of this dtype and shape.
 tsr_node tsr_builder_emit_one(const tsr_builder_op *draft);

@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
   return tsr_hash64(&value, sizeof value, hash);
 }
 
-// Whether the attribute is a number, in place of which others have items.
+// Whether the attribute holds a number; the others hold items in the same place.
 static bool is_number(const tsr_attr *attr) {
   return attr->kind == TSR_ATTR_INTEGER || attr->kind == TSR_ATTR_ENUM ||
          attr->kind == TSR_ATTR_FLOAT;
