@@ -151,9 +151,15 @@ tsr_status tsr_builder_create(const char *name, tsr_builder **out_builder) {
   return status;
 }
 
+// The list lies in the program's arena: it is given back while that is still ours.
+static void release_meshes(tsr_builder *builder) {
+  for (int i = 0; i < builder->mesh_count; i++) tsr_mesh_release(builder->meshes[i].mesh);
+  builder->mesh_count = 0;
+}
+
 void tsr_builder_destroy(tsr_builder *builder) {
   if (!builder) return;
-  for (int i = 0; i < builder->mesh_count; i++) tsr_mesh_release(builder->meshes[i].mesh);
+  release_meshes(builder);
   tsr_ir_destroy(builder->ir);
   tsr_status_free(builder->failure);
   free(builder->values);
@@ -166,6 +172,7 @@ static tsr_status finish(tsr_builder *builder, tsr_program **out_program) {
                     tsr_op_symbol(builder->function.op));
   TSR_TRY(tsr_builder_close(builder, &builder->main));
   TSR_TRY(tsr_verify(builder->ir, "builder"));
+  release_meshes(builder);
   tsr_ir *ir = builder->ir;
   builder->ir = NULL;
   return tsr_program_wrap(ir, "builder", TSR_PROGRAM_BUILT, out_program);

@@ -111,6 +111,18 @@ static void a_builder_is_finished_once(void **state) {
   tsr_builder_destroy(NULL);
 }
 
+static void a_builder_may_outlive_its_program(void **state) {
+  (void)state;
+  TSR_OWN(builder, b);
+  tsr_program *program = NULL;
+  make_mesh();
+  assert_ok(tsr_builder_create("m", &b));
+  tsr_build_mesh(b, NULL, mesh);
+  assert_ok(tsr_builder_finish(b, &program));
+  tsr_program_release(program);
+  tsr_mesh_release(mesh);
+}
+
 static void after_a_failure_nodes_are_scalars_without_dtype(void **state) {
   (void)state;
   TSR_OWN(builder, b);
@@ -158,5 +170,5 @@ static void every_allocation_may_fail(void **state) {
 
 SUITE(builder, TEST(an_empty_builder_gives_an_empty_main),
       TEST(functions_have_names_shardings_and_donation), TEST(a_program_says_what_was_built),
-      TEST(a_builder_is_finished_once), TEST(after_a_failure_nodes_are_scalars_without_dtype),
-      TEST(every_allocation_may_fail))
+      TEST(a_builder_is_finished_once), TEST(a_builder_may_outlive_its_program),
+      TEST(after_a_failure_nodes_are_scalars_without_dtype), TEST(every_allocation_may_fail))
