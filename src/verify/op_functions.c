@@ -13,7 +13,7 @@ tsr_status tsr_infer_none(tsr_ir *ir, const tsr_op *op, tsr_result_types *out) {
   return tsr_results_unknown(out);
 }
 
-#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer) \
+#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, ...) \
   [TSR_OP_##id] = {tsr_verify_##verify, tsr_infer_##infer},
 static const tsr_op_row rows[TSR_OP_COUNT] = {
     [TSR_OP_UNKNOWN] = {tsr_verify_none, tsr_infer_none},

@@ -1,0 +1,122 @@
+// Making a schedule: what the functions that lower ops share. One function lowers one kind of op;
+// ir/ops.def names it in the column `kernel`, as tsr_lower_<name>.
+#ifndef TESSERA_LOWER_LOWERING_H
+#define TESSERA_LOWER_LOWERING_H
+
+#include "lower/schedule.h"
+#include "tile/tile.h"
+
+typedef struct tsr_lowering {
+  tsr_ir *ir;
+  tsr_schedule *schedule;
+  tsr_step_list *list;        // where steps are added now
+  int lanes;                  // of the manual computation around; 1 = none
+  struct tsr_manual *manual;  // NULL outside of manual computations
+} tsr_lowering;
+
+// Adds the steps of an op. Its operands have slots, or can be given one by tsr_slot_of.
+typedef tsr_status tsr_lower_fn(tsr_lowering *lowering, tsr_op *op);
+#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, kernel) \
+  extern tsr_lower_fn tsr_lower_##kernel;
+#include "ir/ops.def"
+#undef OP
+// The function of an op's row; NULL where it has none, and where the op is lowered by its block:
+// terminators.
+tsr_lower_fn *tsr_lower_of(tsr_op_id id);
+
+// ---- slots ----
+
+// The slot of a value, row-major. A constant gets its slot when it is first asked for. -1 on
+// failure, which `*out_status` then is.
+TSR_MUST_USE tsr_status tsr_slot_of(tsr_lowering *lowering, const tsr_value *value, int *out_slot);
+// A new slot of the arena for a value; it is the value's from now on.
+TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, const tsr_value *value,
+                                        int *out_slot);
+TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot);
+// Makes `value` a view of the memory of `of`, from byte `offset` of it.
+TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, const tsr_value *value,
+                                      const tsr_value *of, int64_t offset);
+bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
+
+// ---- steps ----
+
+// Adds a step that runs `run`, with the slots of the op's operands (those of tensor type) as inputs
+// and new slots for its results. `description` is copied (`bytes` of it) to the schedule's memory.
+// The caller then sets what else the step says: in_place, scratch_bytes, temp_bytes, flops.
+TSR_MUST_USE tsr_status tsr_lower_kernel(tsr_lowering *lowering, tsr_op *op, tsr_kernel_fn *run,
+                                         const void *description, size_t bytes,
+                                         tsr_schedule_step **out_step);
+// The same with inputs that the caller chooses, such as the operand of a transpose that the kernel
+// reads through.
+TSR_MUST_USE tsr_status tsr_lower_kernel_on(tsr_lowering *lowering, tsr_op *op,
+                                            const tsr_value *const *inputs, int input_count,
+                                            tsr_kernel_fn *run, const void *description,
+                                            size_t bytes, tsr_schedule_step **out_step);
+// The same without values: slots on both sides.
+TSR_MUST_USE tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op, const int *inputs,
+                                       int input_count, const int *outputs, int output_count,
+                                       tsr_kernel_fn *run, const void *description, size_t bytes,
+                                       tsr_schedule_step **out_step);
+// A step of a finished tile program, which it owns from now on, also on failure.
+TSR_MUST_USE tsr_status tsr_lower_tile(tsr_lowering *lowering, const tsr_op *op,
+                                       tsr_tile_program *program, const int *inputs,
+                                       int input_count, const int *outputs, int output_count,
+                                       tsr_schedule_step **out_step);
+
+void *tsr_lower_alloc(tsr_lowering *lowering, int64_t count, size_t size);  // NULL without memory
+
+// ---- blocks and regions ----
+
+// Adds the steps of all ops of a block but its terminator; the arguments have slots.
+TSR_MUST_USE tsr_status tsr_lower_block(tsr_lowering *lowering, tsr_ir_block *block);
+
+// ---- fusion (lower/fuse*.c) ----
+
+// Ops of a block that become one step, or one op by itself.
+typedef struct tsr_fusion {
+  tsr_op **ops;  // in the order of the block
+  int count;
+  bool fused;  // false: one op, lowered by its own row
+} tsr_fusion;
+
+// Puts the ops of a block (but its terminator) in groups, in an order in which they can run. An op
+// that every user reads through (a broadcast into an elementwise op, a transpose into a dot) is in
+// no group; an op that several groups recompute is in each.
+TSR_MUST_USE tsr_status tsr_fuse_block(tsr_lowering *lowering, tsr_ir_block *block,
+                                       tsr_fusion **out_fusions, int *out_count);
+// Adds the step of a group of several ops.
+TSR_MUST_USE tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion);
+// Whether the step of a use's op reads through `producer`, the op that defines the value used: then
+// it finds the producer's operands by itself. True for a transpose into a dot_general, for example.
+bool tsr_op_absorbs(const tsr_use *use, const tsr_op *producer);
+
+// ---- elementwise ops and regions (lower/region.c) ----
+
+// Adds an elementwise op to a tile program: `operands` are its values there. `*out_value` is -1 if
+// the op is not elementwise or has no code for its types.
+int tsr_tile_add_op(tsr_tile_program *program, const tsr_op *op, const int *operands);
+
+// The body of a reduction, scatter, sort, map or window as a tile program of one dim: input i is
+// argument i, output i is result i; values from outside are further inputs, in the order of
+// `outside`. Refuses, by name, ops that are not elementwise.
+typedef struct tsr_region_code {
+  tsr_tile_program *program;
+  int argument_count, result_count;
+  const tsr_value **outside;
+  int outside_count;
+  // The op, if the body is one op on exactly (argument 0, argument 1) that returns its result:
+  // TSR_TILE_ADD and so on; TSR_TILE_OP_COUNT otherwise.
+  tsr_tile_op single;
+} tsr_region_code;
+// `most` is the number of elements that one call of tsr_tile_run_few may have.
+TSR_MUST_USE tsr_status tsr_region_compile(tsr_lowering *lowering, tsr_region *region, int64_t most,
+                                           tsr_region_code *out_code);
+
+// ---- reading ops ----
+
+bool tsr_type_runs(const tsr_type *type);      // a static tensor of a dtype that computes
+int64_t tsr_type_bytes(const tsr_type *type);  // of a static tensor in memory of a run
+// "stablehlo.gather at line 12", for messages.
+const char *tsr_op_title(tsr_lowering *lowering, const tsr_op *op);
+
+#endif

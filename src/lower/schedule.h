@@ -1,0 +1,93 @@
+// A schedule: what a program becomes before it runs. Steps in order, and slots of memory between
+// them. It is immutable once made, has no pointer to memory of a run, and any number of threads may
+// run it at once.
+#ifndef TESSERA_LOWER_SCHEDULE_H
+#define TESSERA_LOWER_SCHEDULE_H
+
+#include "base/arena.h"
+#include "ir/ir.h"
+#include "tile/kernel_call.h"
+
+typedef enum tsr_slot_kind {
+  TSR_SLOT_ARENA,     // memory of the run, placed by exec
+  TSR_SLOT_ARGUMENT,  // the caller's; written only if it is donated
+  TSR_SLOT_RESULT,    // the caller's
+  TSR_SLOT_CONSTANT,  // of the schedule
+  TSR_SLOT_VIEW       // part of another slot
+} tsr_slot_kind;
+
+// One block of memory. A slot with `per_lane` has `bytes` for each lane, one after another.
+typedef struct tsr_slot {
+  tsr_slot_kind kind;
+  bool per_lane;
+  bool donated;            // ARGUMENT: may be written after its last use
+  int64_t bytes;           // of one lane
+  int index;               // ARGUMENT, RESULT
+  int base;                // VIEW: the slot that it is part of, never a view itself
+  int64_t offset;          // VIEW: bytes from the start of its base; ARENA: place, set by exec
+  const char *data;        // CONSTANT
+  const tsr_value *value;  // what it holds, for reports; may be NULL
+} tsr_slot;
+
+typedef enum tsr_step_kind {
+  TSR_STEP_KERNEL,  // once for each lane, with the slots of that lane
+  TSR_STEP_ACROSS,  // once for all lanes: inputs and outputs are `lanes` addresses for each slot
+  TSR_STEP_WHILE,   // lists[0] gives the condition, lists[1] is the body
+  TSR_STEP_CASE     // lists[i] is branch i
+} tsr_step_kind;
+
+typedef struct tsr_schedule_step tsr_schedule_step;
+typedef struct tsr_step_list {
+  tsr_schedule_step *first, *last;
+  int count;
+} tsr_step_list;
+
+// A value that moves between slots at the edge of a list: the results of branches, the carries of
+// loops. All moves of an edge happen at once: sources are read before targets are written. If both
+// are whole slots of the arena and the source dies here, the two addresses are swapped instead.
+typedef struct tsr_slot_move {
+  int from, to;
+} tsr_slot_move;
+
+struct tsr_schedule_step {
+  tsr_schedule_step *next;
+  tsr_step_kind kind;
+  tsr_kernel_fn *run;                  // KERNEL, ACROSS
+  const void *description;             // of `run`
+  void (*destroy)(void *description);  // NULL = it needs none
+  int input_count, output_count;
+  int *inputs, *outputs;  // slots
+  // For each output the input whose memory it may take if that dies here; -1 = none.
+  int *in_place;
+  int64_t temp_bytes, scratch_bytes;
+  int temp_slot;  // -1 = none; set by the lowering
+  int lanes;      // 1 outside of manual computations
+  // WHILE: `inputs` are the initial values, `outputs` the carries, which the lists read. CASE:
+  // `inputs` is the index (a bool or i32), `outputs` the results.
+  int list_count;
+  tsr_step_list *lists;
+  int condition;          // WHILE: the slot that lists[0] leaves the condition in
+  tsr_slot_move **moves;  // for each list: one for each output (for a condition none)
+  const tsr_op *op;       // for names in reports; of a fusion the last one
+  int op_count;           // ops of the program that it computes
+  int64_t flops, bytes;   // bytes read and written
+};
+
+typedef struct tsr_schedule {
+  tsr_arena arena;  // of all of it
+  tsr_ir *ir;       // the program it was made from, simplified; owned
+  tsr_step_list steps;
+  tsr_slot *slots;
+  int slot_count;
+  int argument_count, result_count;
+  int *arguments;  // slots; -1 = an argument that nothing uses
+  int *results;    // slots
+  int most_lanes;
+} tsr_schedule;
+
+// Makes the schedule of the entry of a verified program. Takes `ir`, which it changes, also when it
+// fails. What cannot run is refused by name.
+TSR_MUST_USE tsr_status tsr_lower_program(tsr_ir *ir, tsr_schedule **out_schedule);
+void tsr_schedule_destroy(tsr_schedule *schedule);  // NULL is fine
+
+#endif
