@@ -90,10 +90,10 @@ TSR_MUST_USE tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusio
 // it finds the producer's operands by itself. True for a transpose into a dot_general, for example.
 bool tsr_op_absorbs(const tsr_use *use, const tsr_op *producer);
 
-// ---- elementwise ops and regions (lower/region.c) ----
+// ---- elementwise ops and regions (lower/elementwise_code.c, lower/region.c) ----
 
-// Adds an elementwise op to a tile program: `operands` are its values there. `*out_value` is -1 if
-// the op is not elementwise or has no code for its types.
+// Adds an elementwise op to a tile program: `operands` are its values there. -1 if the op is not
+// elementwise or has no code for its types.
 int tsr_tile_add_op(tsr_tile_program *program, const tsr_op *op, const int *operands);
 
 // The body of a reduction, scatter, sort, map or window as a tile program of one dim: input i is
@@ -111,6 +111,8 @@ typedef struct tsr_region_code {
 // `most` is the number of elements that one call of tsr_tile_run_few may have.
 TSR_MUST_USE tsr_status tsr_region_compile(tsr_lowering *lowering, tsr_region *region, int64_t most,
                                            tsr_region_code *out_code);
+// `single` of a region without compiling it.
+tsr_tile_op tsr_region_single(const tsr_region *region);
 
 // ---- reading ops ----
 
