@@ -26,16 +26,16 @@ tsr_lower_fn *tsr_lower_of(tsr_op_id id);
 
 // ---- slots ----
 
-// The slot of a value, row-major. A constant gets its slot when it is first asked for. -1 on
-// failure, which `*out_status` then is.
-TSR_MUST_USE tsr_status tsr_slot_of(tsr_lowering *lowering, const tsr_value *value, int *out_slot);
+// The slot of a value, row-major. A constant gets its slot when it is first asked for. The mark of a
+// value is the number of its slot.
+TSR_MUST_USE tsr_status tsr_slot_of(tsr_lowering *lowering, tsr_value *value, int *out_slot);
 // A new slot of the arena for a value; it is the value's from now on.
-TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, const tsr_value *value,
+TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value,
                                         int *out_slot);
 TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot);
 // Makes `value` a view of the memory of `of`, from byte `offset` of it.
-TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, const tsr_value *value,
-                                      const tsr_value *of, int64_t offset);
+TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value,
+                                      tsr_value *of, int64_t offset);
 bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // ---- steps ----
@@ -49,10 +49,14 @@ TSR_MUST_USE tsr_status tsr_lower_kernel(tsr_lowering *lowering, tsr_op *op, tsr
 // The same with inputs that the caller chooses, such as the operand of a transpose that the kernel
 // reads through.
 TSR_MUST_USE tsr_status tsr_lower_kernel_on(tsr_lowering *lowering, tsr_op *op,
-                                            const tsr_value *const *inputs, int input_count,
+                                            tsr_value *const *inputs, int input_count,
                                             tsr_kernel_fn *run, const void *description,
                                             size_t bytes, tsr_schedule_step **out_step);
-// The same without values: slots on both sides.
+// A step of any kind, without anything to run yet.
+TSR_MUST_USE tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_step_kind kind,
+                                      const int *inputs, int input_count, const int *outputs,
+                                      int output_count, tsr_schedule_step **out_step);
+// A kernel without values: slots on both sides.
 TSR_MUST_USE tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op, const int *inputs,
                                        int input_count, const int *outputs, int output_count,
                                        tsr_kernel_fn *run, const void *description, size_t bytes,
@@ -102,7 +106,7 @@ int tsr_tile_add_op(tsr_tile_program *program, const tsr_op *op, const int *oper
 typedef struct tsr_region_code {
   tsr_tile_program *program;
   int argument_count, result_count;
-  const tsr_value **outside;
+  tsr_value **outside;
   int outside_count;
   // The op, if the body is one op on exactly (argument 0, argument 1) that returns its result:
   // TSR_TILE_ADD and so on; TSR_TILE_OP_COUNT otherwise.

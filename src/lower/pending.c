@@ -1,0 +1,46 @@
+// Ops whose kernels are still to be written; each is refused by name.
+#include "lower/lowering.h"
+
+#define PENDING(name)                                                                          \
+  tsr_status tsr_lower_##name(tsr_lowering *lowering, tsr_op *op) {                            \
+    return tsr_fail(UNSUPPORTED, "%s: there is no kernel for it", tsr_op_title(lowering, op)); \
+  }
+// clang-format off
+PENDING(all_gather)
+PENDING(all_reduce)
+PENDING(all_to_all)
+PENDING(bitcast)
+PENDING(broadcast)
+PENDING(check)
+PENDING(cholesky)
+PENDING(collective_broadcast)
+PENDING(collective_permute)
+PENDING(collective_reduce)
+PENDING(concatenate)
+PENDING(convolution)
+PENDING(custom_call)
+PENDING(dot_general)
+PENDING(dynamic_slice)
+PENDING(dynamic_update_slice)
+PENDING(elementwise)
+PENDING(fft)
+PENDING(gather)
+PENDING(iota)
+PENDING(map)
+PENDING(pad)
+PENDING(process_id)
+PENDING(ragged_dot)
+PENDING(reduce)
+PENDING(reduce_scatter)
+PENDING(reduce_window)
+PENDING(reverse)
+PENDING(rng)
+PENDING(rng_bit_generator)
+PENDING(scatter)
+PENDING(select_and_scatter)
+PENDING(slice)
+PENDING(sort)
+PENDING(top_k)
+PENDING(transpose)
+PENDING(triangular_solve)
+PENDING(manual_computation)
