@@ -77,8 +77,8 @@ tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
       TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(op, i), &inits[init_count++]));
   TSR_TRY(result_slots(lowering, op, &carries, &carry_count));
   tsr_schedule_step *step = NULL;
-  TSR_TRY(tsr_lower_add(lowering, op, TSR_STEP_WHILE, inits, init_count, carries, carry_count,
-                        &step));
+  TSR_TRY(
+      tsr_lower_add(lowering, op, TSR_STEP_WHILE, inits, init_count, carries, carry_count, &step));
   for (int i = 0; i < carry_count; i++) step->in_place[i] = i;
   TSR_TRY(open_lists(lowering, step, 2));
   TSR_TRY(view_carries(lowering, op, cond));

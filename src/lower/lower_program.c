@@ -1,13 +1,11 @@
-// A program becomes a schedule: what shardings say is dropped, calls are put in place, ops without a
-// kernel are replaced, the rest is simplified; then the entry is lowered.
+// A program becomes a schedule: what shardings say is dropped, calls are put in place, ops without
+// a kernel are replaced, the rest is simplified; then the entry is lowered.
 #include <stdlib.h>
 #include <string.h>
 
 #include "lower/decompose.h"
 #include "lower/lowering.h"
 #include "simplify/passes.h"
-
-
 
 // ---- before: one function of simple ops ----
 
@@ -28,7 +26,7 @@ static tsr_status drop_attrs(tsr_ir *ir, tsr_op *op) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (tsr_op_attr(op, names[i]))
       TSR_NEED(tsr_op_set_attr(ir, op, tsr_ir_name(ir, names[i], strlen(names[i])), NULL) ? ir
-                                                                                         : NULL);
+                                                                                          : NULL);
   return NULL;
 }
 

@@ -37,7 +37,7 @@ int64_t tsr_type_bytes(const tsr_type *type) {
 const char *tsr_op_title(tsr_lowering *lowering, const tsr_op *op) {
   if (!op->line) return op->name;
   tsr_text text = TSR_TEXT_EMPTY;
-  tsr_text_format(&text, "%s at line %u", op->name, op->line);
+  tsr_text_addf(&text, "%s at line %u", op->name, op->line);
   const char *kept = tsr_arena_copy(&lowering->schedule->arena, tsr_text_string(&text),
                                     strlen(tsr_text_string(&text)));
   tsr_text_deinit(&text);
@@ -55,8 +55,8 @@ bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value) {
 static tsr_status add_slot(tsr_lowering *lowering, tsr_slot slot, int *out_slot) {
   tsr_schedule *schedule = lowering->schedule;
   if (schedule->slot_count == INT32_MAX) return tsr_fail(TOO_LARGE, "too many values to run");
-  tsr_slot *slots = tsr_arena_grow(&schedule->arena, schedule->slots, schedule->slot_count,
-                                   sizeof *slots);
+  tsr_slot *slots =
+      tsr_arena_grow(&schedule->arena, schedule->slots, schedule->slot_count, sizeof *slots);
   TSR_NEED(slots);
   schedule->slots = slots;
   slots[schedule->slot_count] = slot;
@@ -211,9 +211,8 @@ tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_step_kind
 }
 
 tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op, const int *inputs,
-                          int input_count, const int *outputs, int output_count,
-                          tsr_kernel_fn *run, const void *description, size_t bytes,
-                          tsr_schedule_step **out_step) {
+                          int input_count, const int *outputs, int output_count, tsr_kernel_fn *run,
+                          const void *description, size_t bytes, tsr_schedule_step **out_step) {
   void *copy = tsr_lower_alloc(lowering, 1, bytes + 1);
   TSR_NEED(copy);
   if (bytes) memcpy(copy, description, bytes);

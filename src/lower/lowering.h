@@ -26,16 +26,15 @@ tsr_lower_fn *tsr_lower_of(tsr_op_id id);
 
 // ---- slots ----
 
-// The slot of a value, row-major. A constant gets its slot when it is first asked for. The mark of a
-// value is the number of its slot.
+// The slot of a value, row-major. A constant gets its slot when it is first asked for. The mark of
+// a value is the number of its slot.
 TSR_MUST_USE tsr_status tsr_slot_of(tsr_lowering *lowering, tsr_value *value, int *out_slot);
 // A new slot of the arena for a value; it is the value's from now on.
-TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value,
-                                        int *out_slot);
+TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot);
 TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot);
 // Makes `value` a view of the memory of `of`, from byte `offset` of it.
-TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value,
-                                      tsr_value *of, int64_t offset);
+TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of,
+                                      int64_t offset);
 bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // ---- steps ----

@@ -36,7 +36,7 @@ static tsr_status check_scalar(const region_maker *m, const tsr_value *value) {
 
 // ---- values from outside ----
 
-static tsr_status add_outside(region_maker *m, const tsr_value *value, int *out_value) {
+static tsr_status add_outside(region_maker *m, tsr_value *value, int *out_value) {
   static const int64_t still[1] = {0};
   tsr_region_code *code = m->code;
   const tsr_attr *splat = value->def ? tsr_op_splat(value->def) : NULL;
@@ -53,7 +53,7 @@ static tsr_status add_outside(region_maker *m, const tsr_value *value, int *out_
   return NULL;
 }
 
-static tsr_status value_of(region_maker *m, const tsr_value *value, int *out_value) {
+static tsr_status value_of(region_maker *m, tsr_value *value, int *out_value) {
   if (tsr_value_block(value) != m->block) return add_outside(m, value, out_value);
   *out_value = m->values[value->mark];
   return NULL;
