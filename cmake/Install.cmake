@@ -44,6 +44,10 @@ foreach(flavour ${tessera_mpi_flavours})
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+if(TARGET tessera_blas)
+  install(TARGETS tessera_blas LIBRARY NAMELINK_SKIP)
+endif()
+
 if(TARGET tessera)
   install(TARGETS tessera)
 endif()
