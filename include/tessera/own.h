@@ -34,6 +34,7 @@
   X(chunker, release, const tsr_chunker)             \
   X(comm, release, tsr_comm)                         \
   X(copy_plan, release, const tsr_copy_plan)         \
+  X(executable, release, const tsr_executable)       \
   X(fsck, destroy, tsr_fsck)                         \
   X(layout, release, const tsr_layout)               \
   X(load, destroy, tsr_load)                         \

@@ -3,6 +3,7 @@
 #define TESSERA_PROGRAM_H
 
 #include "tessera/program/builder.h"
+#include "tessera/program/executable.h"
 #include "tessera/program/program.h"
 
 #endif

@@ -1,8 +1,10 @@
 // Loops and branches: steps with lists of steps inside.
 //
 // A loop has one slot for each carry, which its condition and its body read and its results are.
-// The body leaves the next values in slots of its own; at its end they are moved to the carries,
-// all at once, which for memory of the run is an exchange of addresses (exec).
+// The body leaves the next values in slots of its own; at its end these become the carries by an
+// exchange of addresses, so nothing is copied, and values that change places are no special case.
+#include <string.h>
+
 #include "lower/lowering.h"
 
 static tsr_ir_block *only_block(const tsr_op *op, int region, int arguments) {
@@ -10,37 +12,59 @@ static tsr_ir_block *only_block(const tsr_op *op, int region, int arguments) {
   return r->block_count == 1 && r->first->arg_count == arguments ? r->first : NULL;
 }
 
-// Lowers the ops of a block to a list of their own. What ends it are `count` values, whose slots go
-// to `moves`; those that are no tensors have none and are left out.
-static tsr_status lower_list(tsr_lowering *lowering, tsr_ir_block *block, tsr_step_list *list,
-                             const int *targets, int count, tsr_slot_move *moves) {
-  tsr_step_list *outer = lowering->list;
-  lowering->list = list;
-  const tsr_status status = tsr_lower_block(lowering, block);
-  lowering->list = outer;
-  TSR_TRY(status);
-  const tsr_op *end = tsr_block_terminator(block);
-  if (!end || end->operand_count < count)
-    return tsr_fail(CONSTRAINT, "a region gives fewer than %d values", count);
-  for (int i = 0, k = 0; i < end->operand_count; i++) {
-    if (tsr_operand_type(end, i)->kind != TSR_TYPE_TENSOR) continue;
-    if (k == count) break;
-    moves[k].to = targets[k];
-    TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &moves[k].from));
-    k++;
-  }
+// ---- copies ----
+
+static tsr_status run_copy(const void *description, const tsr_kernel_call *call) {
+  const int64_t bytes = *(const int64_t *)description;
+  if (bytes && call->outputs[0] != call->inputs[0])
+    memcpy(call->outputs[0], call->inputs[0], (size_t)bytes);
   return NULL;
+}
+
+static tsr_status add_copy(tsr_lowering *lowering, const tsr_op *op, int from, int to) {
+  const int64_t bytes = lowering->schedule->slots[to].bytes;
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_step(lowering, op, &from, 1, &to, 1, run_copy, &bytes, sizeof bytes, &step));
+  step->in_place[0] = 0;
+  step->op_count = 0;
+  return NULL;
+}
+
+// The slot that holds all of what `slot` views; -1 if it is only a part, or no memory of the run.
+static int whole_slot(const tsr_schedule *schedule, int slot) {
+  const tsr_slot *slots = schedule->slots;
+  const int64_t bytes = slots[slot].bytes;
+  while (slots[slot].kind == TSR_SLOT_VIEW) {
+    if (slots[slot].offset) return -1;
+    slot = slots[slot].base;
+  }
+  return slots[slot].kind == TSR_SLOT_ARENA && slots[slot].bytes == bytes ? slot : -1;
+}
+
+// ---- lists ----
+
+// Lowers the ops of a block to a list of their own, and what `finish` adds after them.
+typedef tsr_status tsr_list_end(tsr_lowering *lowering, tsr_schedule_step *step, const tsr_op *end,
+                                int first_slot);
+
+static tsr_status lower_list(tsr_lowering *lowering, tsr_ir_block *block, tsr_schedule_step *step,
+                             int index, tsr_list_end *finish) {
+  tsr_step_list *outer = lowering->list;
+  const tsr_op *end = tsr_block_terminator(block);
+  if (!end) return tsr_lower_none(lowering, block->region->parent);
+  const int first_slot = lowering->schedule->slot_count;
+  lowering->list = &step->lists[index];
+  tsr_status status = tsr_lower_block(lowering, block);
+  if (!status) status = finish(lowering, step, end, first_slot);
+  lowering->list = outer;
+  return status;
 }
 
 static tsr_status open_lists(tsr_lowering *lowering, tsr_schedule_step *step, int count) {
   step->list_count = count;
   step->lists = tsr_lower_alloc(lowering, count, sizeof *step->lists);
-  step->moves = tsr_lower_alloc(lowering, count, sizeof *step->moves);
+  step->moves = tsr_lower_alloc(lowering, step->output_count + 1, sizeof *step->moves);
   TSR_NEED(step->lists && step->moves ? step : NULL);
-  for (int i = 0; i < count; i++) {
-    step->moves[i] = tsr_lower_alloc(lowering, step->output_count + 1, sizeof **step->moves);
-    TSR_NEED(step->moves[i]);
-  }
   return NULL;
 }
 
@@ -65,6 +89,48 @@ static tsr_status view_carries(tsr_lowering *lowering, const tsr_op *op, tsr_ir_
   return NULL;
 }
 
+static tsr_status end_condition(tsr_lowering *lowering, tsr_schedule_step *step, const tsr_op *end,
+                                int first_slot) {
+  (void)first_slot;
+  return tsr_slot_of(lowering, tsr_op_operand(end, 0), &step->condition);
+}
+
+static bool is_carry(const tsr_schedule_step *step, int slot) {
+  for (int i = 0; i < step->output_count; i++)
+    if (step->outputs[i] == slot) return true;
+  return false;
+}
+
+// Whether the memory of a value can become that of a carry: it is all of a slot that the body made,
+// or of a carry, and no earlier move takes it.
+static bool can_move(const tsr_schedule *schedule, const tsr_schedule_step *step, int slot,
+                     int first_slot, int done) {
+  const int whole = whole_slot(schedule, slot);
+  if (whole < 0 || (whole < first_slot && !is_carry(step, whole))) return false;
+  for (int i = 0; i < done; i++)
+    if (step->moves[i].from == whole) return false;
+  return true;
+}
+
+static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, const tsr_op *end,
+                           int first_slot) {
+  for (int i = 0, k = 0; i < end->operand_count; i++) {
+    if (tsr_operand_type(end, i)->kind != TSR_TYPE_TENSOR) continue;
+    int slot = -1;
+    TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &slot));
+    if (!can_move(lowering->schedule, step, slot, first_slot, k)) {
+      int copy = -1;
+      TSR_TRY(tsr_slot_temp(lowering, lowering->schedule->slots[slot].bytes, &copy));
+      lowering->schedule->slots[copy].per_lane = lowering->lanes > 1;
+      TSR_TRY(add_copy(lowering, end, slot, copy));
+      slot = copy;
+    }
+    step->moves[k] = (tsr_slot_move){whole_slot(lowering->schedule, slot), step->outputs[k]};
+    k++;
+  }
+  return NULL;
+}
+
 tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   tsr_ir_block *cond = only_block(op, 0, op->operand_count);
   tsr_ir_block *body = only_block(op, 1, op->operand_count);
@@ -83,10 +149,27 @@ tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   TSR_TRY(open_lists(lowering, step, 2));
   TSR_TRY(view_carries(lowering, op, cond));
   TSR_TRY(view_carries(lowering, op, body));
-  tsr_slot_move condition = {-1, -1};
-  TSR_TRY(lower_list(lowering, cond, &step->lists[0], (int[]){-1}, 1, &condition));
-  step->condition = condition.from;
-  return lower_list(lowering, body, &step->lists[1], carries, carry_count, step->moves[1]);
+  TSR_TRY(lower_list(lowering, cond, step, 0, end_condition));
+  return lower_list(lowering, body, step, 1, end_body);
+}
+
+// A value that the branch made is made in the memory of the result; others are copied there.
+static tsr_status end_branch(tsr_lowering *lowering, tsr_schedule_step *step, const tsr_op *end,
+                             int first_slot) {
+  tsr_schedule *schedule = lowering->schedule;
+  for (int i = 0, k = 0; i < end->operand_count; i++) {
+    if (tsr_operand_type(end, i)->kind != TSR_TYPE_TENSOR) continue;
+    int slot = -1;
+    TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &slot));
+    const int whole = whole_slot(schedule, slot), to = step->outputs[k++];
+    if (whole >= first_slot && schedule->slots[whole].per_lane == schedule->slots[to].per_lane) {
+      schedule->slots[whole].kind = TSR_SLOT_VIEW;
+      schedule->slots[whole].base = to;
+    } else {
+      TSR_TRY(add_copy(lowering, end, slot, to));
+    }
+  }
+  return NULL;
 }
 
 // if and case: the first branch of an if is taken where the condition is true.
@@ -100,7 +183,7 @@ tsr_status tsr_lower_case(tsr_lowering *lowering, tsr_op *op) {
   for (int i = 0; i < op->region_count; i++) {
     tsr_ir_block *block = only_block(op, i, 0);
     if (!block) return tsr_lower_none(lowering, op);
-    TSR_TRY(lower_list(lowering, block, &step->lists[i], results, result_count, step->moves[i]));
+    TSR_TRY(lower_list(lowering, block, step, i, end_branch));
   }
   return NULL;
 }

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_internal.h"
 #include "lower/decompose.h"
 #include "lower/lowering.h"
 #include "simplify/passes.h"
+#include "tessera/own.h"
 
 // ---- before: one function of simple ops ----
 
@@ -95,13 +97,30 @@ static tsr_status close_results(tsr_lowering *lowering, const tsr_op *end) {
   return NULL;
 }
 
-// ---- what steps asked for ----
+// ---- what is known when all steps are there ----
 
-static tsr_status give_temps(tsr_lowering *lowering, const tsr_step_list *list) {
+static tsr_status name_step(tsr_lowering *lowering, tsr_schedule_step *step) {
+  step->name = step->op->name;
+  if (!step->op_count) step->name = "copy";
+  if (step->op_count < 2 || step->list_count) return NULL;
+  TSR_OWN(text, name);
+  tsr_text_addf(&name, "fusion of %d: %s", step->op_count, step->op->name);
+  TSR_TRY(tsr_text_check(&name));
+  const char *text = tsr_text_string(&name);
+  step->name = tsr_arena_copy(&lowering->schedule->arena, text, strlen(text));
+  TSR_NEED(step->name);
+  return NULL;
+}
+
+static tsr_status finish_list(tsr_lowering *lowering, const tsr_step_list *list) {
+  tsr_schedule *schedule = lowering->schedule;
   for (tsr_schedule_step *step = list->first; step; step = step->next) {
+    step->number = schedule->step_count++;
+    schedule->op_count += step->op_count;
     if (step->temp_bytes) TSR_TRY(tsr_slot_temp(lowering, step->temp_bytes, &step->temp_slot));
-    if (lowering->schedule->most_lanes < step->lanes) lowering->schedule->most_lanes = step->lanes;
-    for (int i = 0; i < step->list_count; i++) TSR_TRY(give_temps(lowering, &step->lists[i]));
+    if (schedule->most_lanes < step->lanes) schedule->most_lanes = step->lanes;
+    TSR_TRY(name_step(lowering, step));
+    for (int i = 0; i < step->list_count; i++) TSR_TRY(finish_list(lowering, &step->lists[i]));
   }
   return NULL;
 }
@@ -119,7 +138,7 @@ static tsr_status lower_entry(tsr_schedule *schedule) {
   TSR_TRY(open_arguments(&lowering, body));
   TSR_TRY(tsr_lower_block(&lowering, body));
   TSR_TRY(close_results(&lowering, end));
-  return give_temps(&lowering, &schedule->steps);
+  return finish_list(&lowering, &schedule->steps);
 }
 
 tsr_status tsr_lower_program(tsr_ir *ir, tsr_schedule **out_schedule) {

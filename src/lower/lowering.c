@@ -96,11 +96,6 @@ tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of
   int base = -1;
   TSR_TRY(tsr_slot_of(lowering, of, &base));
   const tsr_slot *slot = &lowering->schedule->slots[base];
-  if (slot->kind == TSR_SLOT_VIEW) {
-    offset += slot->offset;
-    base = slot->base;
-    slot = &lowering->schedule->slots[base];
-  }
   int view = -1;
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_VIEW,

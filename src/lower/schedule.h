@@ -23,8 +23,8 @@ typedef struct tsr_slot {
   bool donated;            // ARGUMENT: may be written after its last use
   int64_t bytes;           // of one lane
   int index;               // ARGUMENT, RESULT
-  int base;                // VIEW: the slot that it is part of, never a view itself
-  int64_t offset;          // VIEW: bytes from the start of its base; ARENA: place, set by exec
+  int base;                // VIEW: the slot that it is part of, which may be a view too
+  int64_t offset;          // VIEW: bytes from the start of its base
   const char *data;        // CONSTANT
   const tsr_value *value;  // what it holds, for reports; may be NULL
 } tsr_slot;
@@ -42,9 +42,9 @@ typedef struct tsr_step_list {
   int count;
 } tsr_step_list;
 
-// A value that moves between slots at the edge of a list: the results of branches, the carries of
-// loops. All moves of an edge happen at once: sources are read before targets are written. If both
-// are whole slots of the arena and the source dies here, the two addresses are swapped instead.
+// At the end of the body of a loop the value in `from` becomes that of the carry `to`. All moves
+// happen at once. `from` is a whole slot of the arena, made in the body, or a carry, and no two
+// moves have the same: addresses change places, and nothing is copied.
 typedef struct tsr_slot_move {
   int from, to;
 } tsr_slot_move;
@@ -63,14 +63,17 @@ struct tsr_schedule_step {
   int temp_slot;  // -1 = none; set by the lowering
   int lanes;      // 1 outside of manual computations
   // WHILE: `inputs` are the initial values, `outputs` the carries, which the lists read. CASE:
-  // `inputs` is the index (a bool or i32), `outputs` the results.
+  // `inputs` is the index (a bool or i32), `outputs` the results, which every branch writes.
   int list_count;
   tsr_step_list *lists;
-  int condition;          // WHILE: the slot that lists[0] leaves the condition in
-  tsr_slot_move **moves;  // for each list: one for each output (for a condition none)
-  const tsr_op *op;       // for names in reports; of a fusion the last one
-  int op_count;           // ops of the program that it computes
-  int64_t flops, bytes;   // bytes read and written
+  int condition;         // WHILE: the slot that lists[0] leaves the condition in
+  tsr_slot_move *moves;  // WHILE: one for each output
+  const tsr_op *op;      // for names in reports; of a fusion the last one
+  int op_count;          // ops of the program that it computes
+  int number;            // among all steps
+  int loop;              // WHILE: its number among the loops, for exec
+  const char *name;      // "stablehlo.dot_general", "fusion of 7: stablehlo.add"
+  int64_t flops, bytes;  // bytes read and written
 };
 
 typedef struct tsr_schedule {
@@ -83,6 +86,7 @@ typedef struct tsr_schedule {
   int *arguments;  // slots; -1 = an argument that nothing uses
   int *results;    // slots
   int most_lanes;
+  int step_count, op_count;  // all, those in lists included
 } tsr_schedule;
 
 // Makes the schedule of the entry of a verified program. Takes `ir`, which it changes, also when it

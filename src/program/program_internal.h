@@ -11,6 +11,9 @@ TSR_MUST_USE tsr_status tsr_program_wrap(tsr_ir *ir, const char *name, tsr_progr
 const tsr_ir *tsr_program_ir(const tsr_program *program);
 // The op of a function by index; NULL if out of range.
 const tsr_op *tsr_program_function_op(const tsr_program *program, int64_t index);
+// What a file of jax.export says around the program; NULL for other programs.
+struct tsr_export_file;
+const struct tsr_export_file *tsr_program_export(const tsr_program *program);
 // A copy of the program that a pass may change; NULL without memory.
 tsr_ir *tsr_program_copy_ir(const tsr_program *program);
 

@@ -1,0 +1,499 @@
+// Lives of slots, sharing, and offsets.
+//
+// Steps are numbered in the order in which they stand, those of lists inside their step. A slot
+// lives from the first step that touches it to the last. One that a loop reads from outside lives
+// to the end of the loop, and a carry all through it. Then, in order:
+//
+// 1. An output that may be written over an input takes its memory if no later step reads that. For
+//    a carry "later" ends with the body: the next round reads what the body made.
+// 2. What the body makes and what it carries change addresses after each round; so all of them live
+//    as long as the one that lives longest.
+// 3. A result is made in the caller's memory if all of its slot is memory of the run.
+// 4. The rest is placed in one arena, the largest first, each in the smallest gap between slots
+// that
+//    live at the same time.
+#include "exec/placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arithmetic.h"
+
+enum { ALIGNMENT = 64, MOST_PEAK = 10 };
+
+typedef struct loop {
+  struct loop *outer;
+  const tsr_schedule_step *step;
+  int64_t start;
+  int64_t touch_start;  // of the touches inside
+  bool in_body;
+} loop;
+
+typedef struct placing {
+  tsr_schedule *schedule;
+  tsr_placement *out;
+  int64_t position;
+  loop *loops;  // the innermost first
+  // Per slot: the loop that carries it, or NULL; the last position of the body that touches it;
+  // whether its address changes.
+  const tsr_schedule_step **carried_by;
+  int64_t *body_last;
+  bool *rotated;
+  const tsr_schedule_step **made_by;  // the first step that writes it
+  int *touches;
+  int64_t touch_count;
+} placing;
+
+static void *get(placing *p, int64_t count, size_t size) {
+  return tsr_arena_zeros(&p->schedule->arena, (size_t)count + 1, size);
+}
+
+static bool is_run_memory(const placing *p, int root) {
+  return p->schedule->slots[root].kind == TSR_SLOT_ARENA;
+}
+
+// The slot behind views.
+static int base_of(const placing *p, int slot) {
+  const tsr_slot *slots = p->schedule->slots;
+  while (slots[slot].kind == TSR_SLOT_VIEW) slot = slots[slot].base;
+  return slot;
+}
+
+static int64_t shift_of(const placing *p, int slot) {
+  const tsr_slot *slots = p->schedule->slots;
+  int64_t shift = 0;
+  for (; slots[slot].kind == TSR_SLOT_VIEW; slot = slots[slot].base) shift += slots[slot].offset;
+  return shift;
+}
+
+static int root_of(const placing *p, int slot) {
+  slot = base_of(p, slot);
+  while (p->out->places[slot].root != slot) slot = p->out->places[slot].root;
+  return slot;
+}
+
+// ---- lives ----
+
+static tsr_status touch(placing *p, int slot) {
+  slot = base_of(p, slot);
+  tsr_place *place = &p->out->places[slot];
+  if (place->first < 0) place->first = p->position;
+  place->last = p->position;
+  for (const loop *l = p->loops; l; l = l->outer)
+    if (l->in_body && p->carried_by[slot] == l->step) p->body_last[slot] = p->position;
+  int *touches = tsr_arena_grow(&p->schedule->arena, p->touches, p->touch_count, sizeof *touches);
+  TSR_NEED(touches);
+  p->touches = touches;
+  touches[p->touch_count++] = slot;
+  return NULL;
+}
+
+static tsr_status touch_all(placing *p, const int *slots, int count) {
+  for (int i = 0; i < count; i++) TSR_TRY(touch(p, slots[i]));
+  return NULL;
+}
+
+static tsr_status live_list(placing *p, const tsr_step_list *list);
+
+// What the loop reads from outside, and its carries, live to its end.
+static void end_loop(placing *p, const loop *l) {
+  for (int64_t i = l->touch_start; i < p->touch_count; i++) {
+    tsr_place *place = &p->out->places[p->touches[i]];
+    if (place->first <= l->start) place->last = p->position;
+  }
+}
+
+static tsr_status live_loop(placing *p, const tsr_schedule_step *step) {
+  loop here = {.outer = p->loops, .step = step, .start = p->position};
+  here.touch_start = p->touch_count;
+  TSR_TRY(touch_all(p, step->outputs, step->output_count));
+  for (int i = 0; i < step->output_count; i++) {
+    p->carried_by[step->outputs[i]] = step;
+    p->body_last[step->outputs[i]] = p->position;
+  }
+  p->loops = &here;
+  p->position++;
+  TSR_TRY(live_list(p, &step->lists[0]));
+  TSR_TRY(touch(p, step->condition));
+  here.in_body = true;
+  TSR_TRY(live_list(p, &step->lists[1]));
+  for (int i = 0; i < step->output_count; i++) TSR_TRY(touch(p, step->moves[i].from));
+  p->loops = here.outer;
+  p->position++;
+  end_loop(p, &here);
+  p->out->loop_count++;
+  return NULL;
+}
+
+static tsr_status live_step(placing *p, const tsr_schedule_step *step) {
+  p->out->scratch_bytes =
+      step->scratch_bytes > p->out->scratch_bytes ? step->scratch_bytes : p->out->scratch_bytes;
+  TSR_TRY(touch_all(p, step->inputs, step->input_count));
+  if (step->kind == TSR_STEP_WHILE) return live_loop(p, step);
+  for (int i = 0; i < step->output_count; i++) {
+    const int slot = base_of(p, step->outputs[i]);
+    if (!p->made_by[slot]) p->made_by[slot] = step;
+    TSR_TRY(touch(p, slot));
+  }
+  if (step->temp_slot >= 0) TSR_TRY(touch(p, step->temp_slot));
+  p->position++;
+  for (int i = 0; i < step->list_count; i++) TSR_TRY(live_list(p, &step->lists[i]));
+  if (step->kind == TSR_STEP_CASE) {
+    TSR_TRY(touch_all(p, step->outputs, step->output_count));
+    p->position++;
+  }
+  return NULL;
+}
+
+static tsr_status live_list(placing *p, const tsr_step_list *list) {
+  for (const tsr_schedule_step *step = list->first; step; step = step->next)
+    TSR_TRY(live_step(p, step));
+  return NULL;
+}
+
+// ---- writing over inputs ----
+
+static bool dies_here(const placing *p, int base) {
+  const loop *l = p->loops;
+  if (l && l->in_body && p->carried_by[base] == l->step) return p->body_last[base] == p->position;
+  return p->out->places[base].last == p->position;
+}
+
+// Whether exactly one input has this memory.
+static bool is_read_once(const placing *p, const tsr_schedule_step *step, int root) {
+  int count = 0;
+  for (int i = 0; i < step->input_count; i++) count += root_of(p, step->inputs[i]) == root;
+  return count == 1;
+}
+
+static void merge(placing *p, int root, int slot) {
+  tsr_place *places = p->out->places;
+  places[slot].root = root;
+  if (places[slot].first < places[root].first) places[root].first = places[slot].first;
+  if (places[slot].last > places[root].last) places[root].last = places[slot].last;
+}
+
+static void share_output(placing *p, const tsr_schedule_step *step, int output) {
+  const int in = step->in_place[output], slot = step->outputs[output];
+  if (in < 0 || in >= step->input_count) return;
+  const tsr_slot *slots = p->schedule->slots;
+  const int base = base_of(p, step->inputs[in]), root = root_of(p, base);
+  if (slots[slot].kind != TSR_SLOT_ARENA || p->out->places[slot].root != slot) return;
+  if (!is_run_memory(p, root) || root == slot) return;
+  if (shift_of(p, step->inputs[in]) || slots[root].bytes != slots[slot].bytes ||
+      slots[root].per_lane != slots[slot].per_lane)
+    return;
+  if (dies_here(p, base) && is_read_once(p, step, root)) merge(p, root, slot);
+}
+
+static void share_list(placing *p, const tsr_step_list *list);
+
+static void share_step(placing *p, const tsr_schedule_step *step) {
+  for (int i = 0; i < step->output_count; i++) share_output(p, step, i);
+  p->position++;
+  if (step->kind == TSR_STEP_WHILE) {
+    loop here = {.outer = p->loops, .step = step};
+    p->loops = &here;
+    share_list(p, &step->lists[0]);
+    here.in_body = true;
+    share_list(p, &step->lists[1]);
+    p->loops = here.outer;
+    p->position++;
+    return;
+  }
+  for (int i = 0; i < step->list_count; i++) share_list(p, &step->lists[i]);
+  if (step->kind == TSR_STEP_CASE) p->position++;
+}
+
+static void share_list(placing *p, const tsr_step_list *list) {
+  for (const tsr_schedule_step *step = list->first; step; step = step->next) share_step(p, step);
+}
+
+// ---- rotations ----
+
+// The carry at the end of a chain of carries that take each other's values, which starts with the
+// one that takes the value of `from`: its memory is left for `from`. -1 for a cycle.
+static int end_of_chain(const placing *p, const tsr_schedule_step *step, int from) {
+  for (int rounds = 0, at = from; rounds <= step->output_count; rounds++) {
+    int next = -1;
+    for (int i = 0; i < step->output_count; i++)
+      if (root_of(p, step->moves[i].from) == at && root_of(p, step->moves[i].to) != at)
+        next = root_of(p, step->moves[i].to);
+    if (next < 0) return at;
+    at = next;
+  }
+  return -1;
+}
+
+static bool is_target(const placing *p, const tsr_schedule_step *step, int root) {
+  for (int i = 0; i < step->output_count; i++)
+    if (root_of(p, step->moves[i].to) == root) return true;
+  return false;
+}
+
+// Those that change addresses live equally long.
+static void live_together(placing *p, int a, int b) {
+  tsr_place *places = p->out->places;
+  const int64_t first = tsr_least(places[a].first, places[b].first);
+  const int64_t last = places[a].last > places[b].last ? places[a].last : places[b].last;
+  places[a].first = places[b].first = first;
+  places[a].last = places[b].last = last;
+  p->rotated[a] = p->rotated[b] = true;
+}
+
+static void add_rotation(placing *p, tsr_loop_plan *plan, int from, int to) {
+  plan->rotations[plan->rotation_count++] = (tsr_rotation){from, to};
+  live_together(p, from, to);
+}
+
+static tsr_status plan_loop(placing *p, tsr_schedule_step *step) {
+  step->loop = p->out->loop_count;
+  tsr_loop_plan *plan = &p->out->loops[p->out->loop_count++];
+  plan->rotations = get(p, 2 * (int64_t)step->output_count, sizeof *plan->rotations);
+  TSR_NEED(plan->rotations);
+  for (int i = 0; i < step->output_count; i++) {
+    const int from = root_of(p, step->moves[i].from), to = root_of(p, step->moves[i].to);
+    if (from == to) continue;
+    add_rotation(p, plan, from, to);
+    if (is_target(p, step, from)) continue;
+    const int last = end_of_chain(p, step, from);
+    if (last >= 0 && last != from) add_rotation(p, plan, last, from);
+  }
+  return NULL;
+}
+
+static tsr_status plan_list(placing *p, const tsr_step_list *list) {
+  for (tsr_schedule_step *step = list->first; step; step = step->next) {
+    if (step->kind == TSR_STEP_WHILE) TSR_TRY(plan_loop(p, step));
+    for (int i = 0; i < step->list_count; i++) TSR_TRY(plan_list(p, &step->lists[i]));
+  }
+  return NULL;
+}
+
+// Lives of rotated slots may grow by those of slots they are rotated with in another loop.
+static void settle_rotations(placing *p) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int i = 0; i < p->out->loop_count; i++)
+      for (int k = 0; k < p->out->loops[i].rotation_count; k++) {
+        const tsr_rotation *r = &p->out->loops[i].rotations[k];
+        const tsr_place *a = &p->out->places[r->from], *b = &p->out->places[r->to];
+        if (a->first == b->first && a->last == b->last) continue;
+        live_together(p, r->from, r->to);
+        changed = true;
+      }
+  }
+}
+
+// ---- results ----
+
+static bool takes_result(const placing *p, int slot, int root) {
+  const tsr_slot *slots = p->schedule->slots;
+  return is_run_memory(p, root) && !p->rotated[root] && !shift_of(p, slot) &&
+         slots[root].bytes == slots[slot].bytes && !slots[root].per_lane;
+}
+
+static void place_results(placing *p) {
+  tsr_schedule *schedule = p->schedule;
+  for (int i = 0; i < schedule->result_count; i++) {
+    p->out->result_roots[i] = -1;
+    if (schedule->results[i] < 0) continue;
+    const int root = root_of(p, schedule->results[i]);
+    if (!takes_result(p, schedule->results[i], root)) continue;
+    schedule->slots[root].kind = TSR_SLOT_RESULT;
+    schedule->slots[root].index = i;
+    p->out->result_roots[i] = root;
+  }
+}
+
+static bool is_copied_at_end(const placing *p, int argument_root) {
+  const tsr_schedule *schedule = p->schedule;
+  for (int i = 0; i < schedule->result_count; i++)
+    if (schedule->results[i] >= 0 && root_of(p, schedule->results[i]) == argument_root) return true;
+  return false;
+}
+
+// Whether the step that makes a root writes it over all of an argument, which it reads once.
+static bool is_written_over(const placing *p, int root, int argument) {
+  const tsr_schedule_step *step = p->made_by[root];
+  if (!step || step->kind == TSR_STEP_CASE || !is_read_once(p, step, argument)) return false;
+  for (int i = 0; i < step->output_count; i++) {
+    const int in = step->in_place[i];
+    if (root_of(p, step->outputs[i]) != root || in < 0) continue;
+    return base_of(p, step->inputs[in]) == argument && !shift_of(p, step->inputs[in]);
+  }
+  return false;
+}
+
+// A result may take the memory of its argument if that is not read once the result is written.
+static void find_donors(placing *p, const int64_t *aliased) {
+  const tsr_schedule *schedule = p->schedule;
+  for (int i = 0; i < schedule->result_count; i++) p->out->donors[i] = -1;
+  for (int i = 0; i < schedule->argument_count; i++) {
+    const int64_t result = aliased ? aliased[i] : -1;
+    const int slot = schedule->arguments[i];
+    if (result < 0 || result >= schedule->result_count || slot < 0) continue;
+    const int root = p->out->result_roots[result];
+    const tsr_place *places = p->out->places;
+    if (schedule->results[result] < 0 ||
+        schedule->slots[schedule->results[result]].bytes != schedule->slots[slot].bytes ||
+        is_copied_at_end(p, slot))
+      continue;
+    if (root < 0 || places[slot].last < places[root].first ||
+        (places[slot].last == places[root].first && is_written_over(p, root, slot)))
+      p->out->donors[result] = i;
+  }
+}
+
+// ---- offsets ----
+
+static int64_t rounded(int64_t bytes) {
+  return bytes > INT64_MAX - ALIGNMENT ? INT64_MAX
+                                       : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+typedef struct claim {
+  int root;
+  int64_t bytes, first, last, offset;
+} claim;
+
+static int larger_first(const void *a, const void *b) {
+  const claim *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return (x->root > y->root) - (x->root < y->root);
+}
+
+// `placed` is in the order of offsets.
+static int64_t best_gap(const claim *const *placed, int count, const claim *c) {
+  int64_t best = -1, best_size = INT64_MAX, end = 0;
+  for (int i = 0; i < count; i++) {
+    const claim *other = placed[i];
+    if (other->last < c->first || other->first > c->last) continue;
+    const int64_t gap = other->offset - end;
+    if (gap >= c->bytes && gap < best_size) best = end, best_size = gap;
+    if (other->offset + other->bytes > end) end = other->offset + other->bytes;
+  }
+  return best >= 0 ? best : end;
+}
+
+static tsr_status place_claims(placing *p, claim *claims, int count) {
+  const claim **placed = get(p, count, sizeof *placed);
+  TSR_NEED(placed);
+  qsort(claims, (size_t)count, sizeof *claims, larger_first);
+  for (int i = 0; i < count; i++) {
+    claim *c = &claims[i];
+    c->offset = best_gap(placed, i, c);
+    if (c->offset > INT64_MAX - c->bytes)
+      return tsr_fail(TOO_LARGE, "the program needs more than 2^63 bytes of memory");
+    int at = i;
+    for (; at > 0 && placed[at - 1]->offset > c->offset; at--) placed[at] = placed[at - 1];
+    placed[at] = c;
+    p->out->places[c->root].offset = c->offset;
+    if (c->offset + c->bytes > p->out->arena_bytes) p->out->arena_bytes = c->offset + c->bytes;
+  }
+  return NULL;
+}
+
+// ---- where most is needed ----
+
+typedef struct change {
+  int64_t position, bytes;
+} change;
+
+static int by_position(const void *a, const void *b) {
+  const change *x = a, *y = b;
+  if (x->position != y->position) return x->position < y->position ? -1 : 1;
+  return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static tsr_status find_peak(placing *p, const claim *claims, int count) {
+  change *changes = get(p, 2 * (int64_t)count, sizeof *changes);
+  p->out->peak = get(p, MOST_PEAK, sizeof *p->out->peak);
+  TSR_NEED(changes && p->out->peak ? p : NULL);
+  for (int i = 0; i < count; i++) {
+    changes[2 * i] = (change){claims[i].first, claims[i].bytes};
+    changes[2 * i + 1] = (change){claims[i].last + 1, -claims[i].bytes};
+  }
+  qsort(changes, 2 * (size_t)count, sizeof *changes, by_position);
+  int64_t now = 0, most = 0, where = 0;
+  for (int i = 0; i < 2 * count; i++) {
+    now += changes[i].bytes;
+    if (now > most) most = now, where = changes[i].position;
+  }
+  for (int i = 0; i < count && p->out->peak_count < MOST_PEAK; i++)
+    if (claims[i].first <= where && where <= claims[i].last)
+      p->out->peak[p->out->peak_count++] = claims[i].root;
+  return NULL;
+}
+
+static tsr_status place_arena(placing *p) {
+  const tsr_schedule *schedule = p->schedule;
+  claim *claims = get(p, schedule->slot_count, sizeof *claims);
+  TSR_NEED(claims);
+  int count = 0;
+  for (int i = 0; i < schedule->slot_count; i++) {
+    const tsr_place *place = &p->out->places[i];
+    if (schedule->slots[i].kind != TSR_SLOT_ARENA || place->root != i || place->first < 0) continue;
+    claims[count++] = (claim){
+        .root = i, .bytes = rounded(p->out->bytes[i]), .first = place->first, .last = place->last};
+  }
+  TSR_TRY(place_claims(p, claims, count));
+  return find_peak(p, claims, count);
+}
+
+// ---- all ----
+
+static tsr_status open_places(placing *p) {
+  const tsr_schedule *schedule = p->schedule;
+  const int count = schedule->slot_count;
+  tsr_placement *out = p->out;
+  out->places = get(p, count, sizeof *out->places);
+  out->bytes = get(p, count, sizeof *out->bytes);
+  p->carried_by = get(p, count, sizeof *p->carried_by);
+  p->body_last = get(p, count, sizeof *p->body_last);
+  p->rotated = get(p, count, sizeof *p->rotated);
+  p->made_by = get(p, count, sizeof *p->made_by);
+  out->result_roots = get(p, schedule->result_count, sizeof *out->result_roots);
+  out->donors = get(p, schedule->result_count, sizeof *out->donors);
+  TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && p->made_by &&
+                   out->result_roots && out->donors
+               ? p
+               : NULL);
+  for (int i = 0; i < count; i++) {
+    const tsr_slot *slot = &schedule->slots[i];
+    out->places[i] = (tsr_place){.root = i, .offset = -1, .first = -1, .last = -1};
+    out->bytes[i] = tsr_saturated_multiply(slot->bytes, slot->per_lane ? schedule->most_lanes : 1);
+  }
+  return NULL;
+}
+
+// Every slot knows its root and its shift from there.
+static void close_places(placing *p) {
+  for (int i = 0; i < p->schedule->slot_count; i++) {
+    p->out->places[i].shift = shift_of(p, i);
+    p->out->places[i].root = root_of(p, i);
+  }
+}
+
+tsr_status tsr_place_slots(tsr_schedule *schedule, const int64_t *aliased,
+                           tsr_placement *out_placement) {
+  *out_placement = (tsr_placement){0};
+  placing p = {.schedule = schedule, .out = out_placement};
+  TSR_TRY(open_places(&p));
+  TSR_TRY(live_list(&p, &schedule->steps));
+  for (int i = 0; i < schedule->result_count; i++)
+    if (schedule->results[i] >= 0) TSR_TRY(touch(&p, schedule->results[i]));
+  p.position = 0;
+  share_list(&p, &schedule->steps);
+  out_placement->loops = get(&p, out_placement->loop_count, sizeof *out_placement->loops);
+  TSR_NEED(out_placement->loops);
+  out_placement->loop_count = 0;
+  TSR_TRY(plan_list(&p, &schedule->steps));
+  settle_rotations(&p);
+  place_results(&p);
+  find_donors(&p, aliased);
+  TSR_TRY(place_arena(&p));
+  close_places(&p);
+  return NULL;
+}

@@ -1,0 +1,48 @@
+// Where the slots of a schedule lie in memory: which share memory because one is written over the
+// other, and which because they do not live at the same time.
+#ifndef TESSERA_EXEC_PLACEMENT_H
+#define TESSERA_EXEC_PLACEMENT_H
+
+#include "lower/schedule.h"
+
+// A slot's place: `root` is the slot whose address it has, `shift` the bytes from there.
+typedef struct tsr_place {
+  int root;
+  int64_t shift;
+  // Of a root that is memory of the run: its place in the arena. Of other roots -1.
+  int64_t offset;
+  int64_t first, last;  // the positions between which it lives; of a root those of all its slots
+} tsr_place;
+
+// At the end of the body of a loop: the address of `to` becomes what that of `from` was.
+typedef struct tsr_rotation {
+  int from, to;  // roots
+} tsr_rotation;
+
+typedef struct tsr_loop_plan {
+  tsr_rotation *rotations;
+  int rotation_count;
+} tsr_loop_plan;
+
+typedef struct tsr_placement {
+  tsr_place *places;  // one for each slot
+  int64_t *bytes;     // of each root, all lanes
+  int64_t arena_bytes;
+  int64_t scratch_bytes;  // for each worker, of the step that needs most
+  int loop_count;
+  tsr_loop_plan *loops;  // by the numbers that steps have for them
+  // For each result the root that is the caller's memory, or -1: then it is copied at the end.
+  int *result_roots;
+  // For each result the argument whose memory it may take, if the caller donates it; -1 = none.
+  int *donors;
+  // The roots that live where most memory is needed, the largest first.
+  int *peak;
+  int peak_count;
+} tsr_placement;
+
+// `aliased` has for each argument the result that its memory is meant for, or -1. All memory is of
+// the schedule.
+TSR_MUST_USE tsr_status tsr_place_slots(tsr_schedule *schedule, const int64_t *aliased,
+                                        tsr_placement *out_placement);
+
+#endif
