@@ -1,0 +1,130 @@
+// Exponentials and logarithms of f32 in vectors of 8, without branches: arguments are reduced to
+// around 0 or 1, where a short polynomial of least largest error gives more digits than f32 has.
+#if defined __x86_64__
+#include "tile/tile_avx2.h"
+
+#define LOG2_E 0x1.715476p+0f
+#define LN2_HIGH 0x1.62e43p-1f  // ln 2 rounded, and the rest
+#define LN2_LOW -0x1.05c61p-29f
+#define ROUND_SHIFT 0x1.8p+23f  // added, it leaves the nearest whole number in the low bits
+
+// x = n ln 2 + rest, where n is a whole number.
+typedef struct tsr_reduced32 {
+  tsr_f32x8 rest;
+  tsr_i32x8 n;
+} tsr_reduced32;
+
+AVX2_INLINE tsr_reduced32 reduce(tsr_f32x8 x) {
+  const tsr_f32x8 shifted = fma32(x, all32(LOG2_E), all32(ROUND_SHIFT));
+  const tsr_f32x8 n = shifted - all32(ROUND_SHIFT);
+  const tsr_f32x8 rest = fma32(n, all32(-LN2_HIGH), x);
+  return (tsr_reduced32){
+      .rest = fma32(n, all32(-LN2_LOW), rest),
+      .n = _mm256_sub_epi32(_mm256_castps_si256(shifted), _mm256_castps_si256(all32(ROUND_SHIFT))),
+  };
+}
+
+// 2^n for -126 <= n <= 127
+AVX2_INLINE tsr_f32x8 power_of_two(tsr_i32x8 n) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
+
+// In two steps, since 2^n itself may be too large or too small for f32.
+AVX2_INLINE tsr_f32x8 exponential(tsr_f32x8 any) {
+  static const float terms[] = {0.5f, 0.166665182f, 0.0416662097f, 0.00836895313f, 0.00139502459f};
+  const tsr_reduced32 x = reduce(clamp32(any, -104, 89));
+  const tsr_f32x8 square = x.rest * x.rest;
+  const tsr_f32x8 value = fma32(POLYNOMIAL32(terms, x.rest), square, x.rest) + all32(1);
+  const tsr_i32x8 half = _mm256_srai_epi32(x.n, 1);
+  return value * power_of_two(half) * power_of_two(_mm256_sub_epi32(x.n, half));
+}
+
+// 2^n (exp(rest) - 1) + (2^n - 1), all halved, so that 2^n does not overflow before the result.
+AVX2_INLINE tsr_f32x8 exponential_minus_one(tsr_f32x8 any) {
+  static const float terms[] = {0.5f,          0.166666672f,   0.041666355f,
+                                0.0083332723f, 0.00139411027f, 0.000199143731f};
+  const tsr_reduced32 x = reduce(clamp32(any, -30, 89));
+  const tsr_f32x8 square = x.rest * x.rest;
+  const tsr_f32x8 value = fma32(POLYNOMIAL32(terms, x.rest), square, x.rest);
+  const tsr_f32x8 scale = power_of_two(_mm256_sub_epi32(x.n, _mm256_set1_epi32(1)));
+  const tsr_f32x8 result = fma32(scale, value, scale - all32(0.5f)) * all32(2);
+  return select32(COMPARE32(size32(any), LT, all32(0x1p-25f)), any, result);
+}
+
+// Of the negative number, so that nothing overflows.
+AVX2_INLINE tsr_f32x8 logistic(tsr_f32x8 x) {
+  const tsr_f32x8 e = exponential(_mm256_or_ps(x, all32(-0.0f)));
+  const tsr_f32x8 sum = e + all32(1), lost = e - (sum - all32(1));
+  const tsr_f32x8 quotient = select32(x, e, all32(1)) / sum;
+  return fma32(quotient * -lost, all32(1) - e, quotient);
+}
+
+// Around 0 an odd polynomial, elsewhere 1 - 2 / (exp(2 x) + 1).
+AVX2_INLINE tsr_f32x8 hyperbolic_tangent(tsr_f32x8 any) {
+  static const float terms[] = {-0.333332986f, 0.133319587f, -0.0537866876f, 0.0208053906f,
+                                -0.00590587314f};
+  const tsr_f32x8 size = size32(any), square = any * any;
+  const tsr_f32x8 small = fma32(POLYNOMIAL32(terms, square) * square, size, size);
+  const tsr_f32x8 e = exponential(size + size);
+  const tsr_f32x8 large = all32(1) - all32(2) / (e + all32(1));
+  return with_sign32(select32(COMPARE32(size, LT, all32(0.6f)), small, large), any);
+}
+
+// The logarithm of 2^n (1 + f).
+typedef struct tsr_split32 {
+  tsr_f32x8 f, n;
+} tsr_split32;
+
+// f is between -1/3 and 1/3. `x` is positive and not subnormal.
+AVX2_INLINE tsr_split32 split(tsr_f32x8 x) {
+  const tsr_i32x8 bits = _mm256_castps_si256(x), two_thirds = _mm256_set1_epi32(0x3f2aaaab);
+  const tsr_i32x8 n = _mm256_srai_epi32(_mm256_sub_epi32(bits, two_thirds), 23);
+  const tsr_i32x8 scaled = _mm256_sub_epi32(bits, _mm256_slli_epi32(n, 23));
+  return (tsr_split32){.f = _mm256_castsi256_ps(scaled) - all32(1), .n = _mm256_cvtepi32_ps(n)};
+}
+
+// log(2^n (1 + f)) + more, where `more` is tiny.
+AVX2_INLINE tsr_f32x8 log_of_split(tsr_split32 x, tsr_f32x8 more) {
+  static const float terms[] = {0.333333373f,  -0.249998197f, 0.199993059f,
+                                -0.166796148f, 0.143128321f,  -0.121952996f,
+                                0.106614009f,  -0.128470823f, 0.123579547f};
+  const tsr_f32x8 square = x.f * x.f;
+  const tsr_f32x8 cube = fma32(POLYNOMIAL32(terms, x.f), x.f, all32(-0.5f));
+  const tsr_f32x8 rest = fma32(x.n, all32(LN2_LOW), fma32(cube, square, more));
+  return fma32(x.n, all32(LN2_HIGH), x.f + rest);
+}
+
+// What the logarithm of numbers outside of its range is: of 0, of infinity, of negative ones.
+AVX2_INLINE tsr_f32x8 with_limits(tsr_f32x8 x, tsr_f32x8 log) {
+  log = select32(COMPARE32(x, EQ, all32(0)), all32(-INFINITY), log);
+  log = select32(COMPARE32(x, LT, all32(0)), all32(NAN), log);
+  return select32(COMPARE32(x, LT, all32(INFINITY)), log, x + x);
+}
+
+AVX2_INLINE tsr_f32x8 logarithm(tsr_f32x8 x) {
+  const tsr_f32x8 is_subnormal = COMPARE32(x, LT, all32(0x1p-126f));
+  tsr_split32 parts = split(select32(is_subnormal, x * all32(0x1p+23f), x));
+  parts.n = parts.n - _mm256_and_ps(is_subnormal, all32(23));
+  return with_limits(x, log_of_split(parts, all32(0)));
+}
+
+// 1 + x loses digits of x; what they add to the logarithm of the rounded sum is about lost / sum.
+AVX2_INLINE tsr_f32x8 log_plus_one(tsr_f32x8 x) {
+  const tsr_f32x8 sum = x + all32(1), from_x = sum - all32(1);
+  const tsr_f32x8 lost = (x - from_x) + (all32(1) - (sum - from_x));
+  const tsr_f32x8 log = log_of_split(split(sum), lost / sum);
+  return select32(COMPARE32(size32(x), LT, all32(0x1p-25f)), x, with_limits(sum, log));
+}
+
+AVX2_INLINE tsr_f32x8 reciprocal_root(tsr_f32x8 x) { return all32(1) / _mm256_sqrt_ps(x); }
+
+F32_LOOP(exponential, exponential)
+F32_LOOP(exponential_minus_one, exponential_minus_one)
+F32_LOOP(log, logarithm)
+F32_LOOP(log_plus_one, log_plus_one)
+F32_LOOP(logistic, logistic)
+F32_LOOP(rsqrt, reciprocal_root)
+F32_LOOP(tanh, hyperbolic_tangent)
+#else
+typedef int tsr_tile_no_exp_avx2;  // a file must declare something
+#endif
