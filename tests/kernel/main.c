@@ -1,0 +1,7 @@
+#include "support/suites.h"
+
+#define SUITES(X) \
+  X(check_values) \
+  X(random_bits)
+
+MAIN_OF(SUITES)
