@@ -9,6 +9,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/sequence.h"
 #include "transfer/transfer_internal.h"
+#include "trial/trial.h"
 
 // ---- reading ----
 
@@ -169,7 +170,7 @@ static tsr_status run_and_print(cli_args *args, const tsr_redistribution *change
   tsr_comm *comm = NULL;
   tsr_redistribution_run run;
   TSR_TRY(cli_open_comm(args, a > b ? a : b, &comm));
-  tsr_status status = cli_run_redistribution(change, comm, &run);
+  tsr_status status = tsr_redistribution_try(change, comm, &run);
   if (!status && tsr_comm_rank(comm) == 0) status = print_plans(args, change, &run);
   status = cli_end_together(args, comm, status);
   tsr_comm_release(comm);

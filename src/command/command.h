@@ -46,11 +46,4 @@ void cli_print_certificate(cli_args *args, const tsr_transform_options *options,
 tsr_status cli_report_transform(cli_args *args, const tsr_transform_options *options,
                                 const tsr_transform *transform, double seconds);
 
-// ---- redistribute --run ----
-
-// Collective. Runs both plans, checks every element, and compares the bytes that copies move with
-// the certificate.
-tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,
-                                  tsr_redistribution_run *out_run);
-
 #endif

@@ -105,6 +105,15 @@ static bool is_near(double a, double b, const tsr_verify_options *options) {
   return fabs(a - b) <= options->absolute + options->relative * fabs(b);
 }
 
+// Complex numbers by their distance; their parts if they are not finite.
+static bool are_near(const double *a, const double *b, int components,
+                     const tsr_verify_options *options) {
+  if (components == 1) return is_near(a[0], b[0], options);
+  const double distance = hypot(a[0] - b[0], a[1] - b[1]), size = hypot(b[0], b[1]);
+  if (isfinite(distance)) return distance <= options->absolute + options->relative * size;
+  return is_near(a[0], b[0], options) && is_near(a[1], b[1], options);
+}
+
 static void note_error(tsr_errors *errors, double a, double b) {
   if (!isfinite(a) || !isfinite(b) || a == b) return;
   const double absolute = fabs(a - b), relative = b != 0 ? absolute / fabs(b) : 0;
@@ -141,12 +150,8 @@ void tsr_errors_find(const tsr_dtype dtypes[2], const void *const blocks[2], int
     for (int w = 0; w < 2; w++) as_doubles(reals[w], blocks[w], i, some, values[w]);
     for (int64_t k = 0; k < some; k += components) {
       const int64_t element = (i + k) / components;
-      bool near = true;
-      for (int p = 0; p < components; p++) {
-        const double a = values[0][k + p], b = values[1][k + p];
-        near = near && is_near(a, b, options);
-        note_error(&errors, a, b);
-      }
+      const bool near = are_near(&values[0][k], &values[1][k], components, options);
+      for (int p = 0; p < components; p++) note_error(&errors, values[0][k + p], values[1][k + p]);
       if (!(options->tolerant ? near : same_bits(bits, blocks, element)))
         note_difference(&errors, element);
     }

@@ -2,6 +2,7 @@
 //
 // Elements are a function of their index in the tensor, so each rank can check its own. Ranks then
 // agree on the result: all fail, or none.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,6 @@
 #include "base/pool_internal.h"
 #include "base/progress_internal.h"
 #include "comm/comm_internal.h"
-#include "command/command.h"
 #include "element/dtype_internal.h"
 #include "element/shape_internal.h"
 #include "layout/layout_internal.h"
@@ -24,6 +24,7 @@
 #include "tessera/engine/layout.h"
 #include "tessera/engine/pool.h"
 #include "tessera/engine/sharding.h"
+#include "trial/trial.h"
 
 enum { ROUNDS = 5, COPY_BLOCK = 1 << 20 };
 
@@ -320,7 +321,7 @@ static tsr_status run_ways(runner *r, tsr_redistribution_run *out) {
   return status ? status : add_up(r->comm, r->checked, &out->verified_elements);
 }
 
-tsr_status cli_run_redistribution(const tsr_redistribution *change, tsr_comm *comm,
+tsr_status tsr_redistribution_try(const tsr_redistribution *change, tsr_comm *comm,
                                   tsr_redistribution_run *out_run) {
   int64_t bytes = 0;
   TSR_TRY(tsr_shape_bytes(&change->shape, change->dtype, &bytes));

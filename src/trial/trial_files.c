@@ -1,0 +1,157 @@
+// Elements from checkpoints and to safetensors files.
+//
+// Files pack elements narrower than a byte, memory of a run does not. Safetensors has no integers
+// of 2 and 4 bits: those are stored as i8 and u8, a byte each, as NumPy keeps them.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/text_internal.h"
+#include "element/packed_bits.h"
+#include "file/replace.h"
+#include "file/safetensors.h"
+#include "ir/ir.h"
+#include "tessera/checkpoint/open.h"
+#include "trial/trial_internal.h"
+
+// The type that a file has for a value.
+static tsr_dtype stored_dtype(tsr_dtype dtype) {
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
+  if (info->safetensors || !info->sub_byte) return dtype;
+  return info->kind == TSR_CLASS_SIGNED ? TSR_I8 : TSR_U8;
+}
+
+// ---- reading ----
+
+static tsr_status no_tensor(const tsr_trial_values *values, int64_t index, const char *path,
+                            const tsr_tree *tree) {
+  const tsr_trial_name wanted = tsr_trial_value_name(values, index);
+  tsr_suggestion near = tsr_suggestion_for(wanted.text);
+  for (int64_t i = 0; i < tsr_tree_count(tree); i++)
+    tsr_suggestion_offer(&near, tsr_tree_at(tree, i)->path);
+  return tsr_fail(NOT_FOUND, "%s: no tensor \"%s\"" TSR_DID_YOU_MEAN, path, wanted.text,
+                  TSR_SUGGESTED(near));
+}
+
+static tsr_status find_tensor(const tsr_trial_values *values, int64_t index, const char *path,
+                              const tsr_tree *tree, int64_t *out_tensor) {
+  const char *name = values->items[index].name;
+  int64_t found = tsr_tree_find(tree, tsr_trial_value_name(values, index).text);
+  if (found < 0 && name) found = tsr_tree_find(tree, name);
+  if (found < 0) return no_tensor(values, index, path, tree);
+  *out_tensor = found;
+  return NULL;
+}
+
+static tsr_status check_type(const tsr_trial_value *value, const char *path,
+                             const tsr_tensor *tensor) {
+  const tsr_shape shape = tsr_tensor_shape(tensor);
+  const bool same_shape =
+      shape.rank == value->shape.rank &&
+      !memcmp(shape.dims, value->shape.dims, sizeof *shape.dims * (size_t)shape.rank);
+  const bool same_dtype =
+      tensor->dtype == value->dtype || tensor->dtype == stored_dtype(value->dtype);
+  if (same_shape && same_dtype) return NULL;
+  tsr_text found = TSR_TEXT_EMPTY, wanted = TSR_TEXT_EMPTY;
+  tsr_trial_type_print(&(tsr_trial_value){.dtype = tensor->dtype, .shape = shape}, &found);
+  tsr_trial_type_print(value, &wanted);
+  tsr_status status =
+      tsr_fail(SHAPES_DIFFER, "%s: tensor \"%s\" is %s, and the program has %s", path, tensor->path,
+               tsr_text_string(&found), tsr_text_string(&wanted));
+  tsr_text_deinit(&found);
+  tsr_text_deinit(&wanted);
+  return status;
+}
+
+// Reads packed elements to the upper end of the memory, and unpacks them from there.
+static tsr_status read_packed(const tsr_checkpoint *file, int64_t tensor,
+                              const tsr_trial_value *value) {
+  int64_t bytes = 0;
+  TSR_TRY(tsr_shape_bytes(&value->shape, value->dtype, &bytes));
+  char *packed = malloc((size_t)bytes + 1);
+  TSR_NEED(packed);
+  tsr_status status = tsr_checkpoint_read(file, tensor, NULL, packed, bytes);
+  if (!status)
+    tsr_unpack(tsr_dtype_info_of(value->dtype)->bits, packed, 0, value->count,
+               tsr_buffer_data(value->data));
+  free(packed);
+  return status;
+}
+
+static tsr_status read_value(const tsr_checkpoint *file, const char *path,
+                             const tsr_trial_values *values, int64_t index) {
+  const tsr_trial_value *value = &values->items[index];
+  const tsr_tree *tree = tsr_checkpoint_tree(file);
+  int64_t tensor = -1;
+  TSR_TRY(find_tensor(values, index, path, tree, &tensor));
+  TSR_TRY(check_type(value, path, tsr_tree_at(tree, tensor)));
+  const tsr_dtype stored = tsr_tree_at(tree, tensor)->dtype;
+  if (tsr_dtype_info_of(stored)->sub_byte) return read_packed(file, tensor, value);
+  return tsr_checkpoint_read(file, tensor, NULL, tsr_buffer_data(value->data), value->bytes);
+}
+
+tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path) {
+  tsr_checkpoint *file = NULL;
+  tsr_status status = NULL;
+  TSR_TRY(tsr_checkpoint_open(path, NULL, &file));
+  for (int64_t i = 0; !status && i < values->count; i++) status = read_value(file, path, values, i);
+  tsr_checkpoint_release(file);
+  return status;
+}
+
+// ---- writing ----
+
+typedef struct value_writing {
+  tsr_trial_name *names;
+  tsr_tensor *tensors;
+} value_writing;
+
+static tsr_status describe_all(const tsr_trial_values *values, value_writing *out) {
+  out->names = calloc((size_t)values->count + 1, sizeof *out->names);
+  out->tensors = calloc((size_t)values->count + 1, sizeof *out->tensors);
+  TSR_NEED(out->names);
+  TSR_NEED(out->tensors);
+  for (int64_t i = 0; i < values->count; i++) {
+    const tsr_trial_value *value = &values->items[i];
+    out->names[i] = tsr_trial_value_name(values, i);
+    out->tensors[i] = tsr_tensor_of(out->names[i].text, stored_dtype(value->dtype), &value->shape);
+  }
+  return NULL;
+}
+
+static tsr_status write_value(const tsr_trial_value *value, int64_t begin, tsr_replacement *file) {
+  const tsr_dtype stored = stored_dtype(value->dtype);
+  int64_t bytes = 0;
+  TSR_TRY(tsr_shape_bytes(&value->shape, stored, &bytes));
+  if (!tsr_dtype_info_of(stored)->sub_byte)
+    return tsr_replacement_write(file, tsr_buffer_data(value->data), bytes, begin);
+  const void *elements = NULL;
+  void *owned = NULL;
+  TSR_TRY(tsr_trial_pack(value, &elements, &owned));
+  tsr_status status = tsr_replacement_write(file, elements, bytes, begin);
+  free(owned);
+  return status;
+}
+
+static tsr_status write_all(const tsr_trial_values *values, const tsr_safetensors_file *plan,
+                            const char *path) {
+  tsr_replacement file;
+  TSR_TRY(tsr_replacement_begin(&file, path));
+  tsr_status status = tsr_replacement_write(&file, plan->header, plan->length, 0);
+  for (int64_t i = 0; !status && i < values->count; i++)
+    status = write_value(&values->items[i], plan->begins[i], &file);
+  return tsr_replacement_end(&file, status);
+}
+
+tsr_status tsr_trial_values_write(const tsr_trial_values *values, const char *path) {
+  value_writing all = {0};
+  tsr_safetensors_file plan = {0};
+  tsr_status status = describe_all(values, &all);
+  if (!status) status = tsr_safetensors_plan(all.tensors, values->count, NULL, 0, &plan);
+  if (!status) status = write_all(values, &plan, path);
+  tsr_safetensors_file_deinit(&plan);
+  free(all.names);
+  free(all.tensors);
+  return status;
+}

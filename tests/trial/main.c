@@ -1,0 +1,8 @@
+#include "support/suites.h"
+
+#define SUITES(X)  \
+  X(trial_values)  \
+  X(trial_compare) \
+  X(trial_case)
+
+MAIN_OF(SUITES)
