@@ -1,0 +1,307 @@
+// `tessera run`: compiles a program and runs it on values from files, random ones, or those of a
+// case, compares what comes out, and measures it.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "command/command.h"
+#include "tessera/program/executable.h"
+#include "trial/trial.h"
+
+enum { MOST_STEPS_SHOWN = 30 };
+
+typedef struct run_job {
+  cli_args *args;
+  const char *path;
+  bool of_case;  // the path is a case folder
+  tsr_trial_case trial;
+  tsr_executable *executable;
+  tsr_executable_info info;
+  tsr_trial_values inputs, outputs;
+  bool compared;
+  const char *wanted;  // what results were compared with
+  tsr_trial_verdict verdict;
+  tsr_text differences;
+  tsr_trial_times times;  // runs = 0: not timed
+  bool profiled;
+  tsr_trial_profile profile;
+} run_job;
+
+// ---- options ----
+
+static tsr_status read_number(const cli_args *args, const char *option, double *out_number) {
+  const char *text = cli_value(args, option);
+  char *end = NULL;
+  if (!text) return NULL;
+  const double number = strtod(text, &end);
+  if (end == text || *end || !(number >= 0))
+    return tsr_fail(BAD_ARGUMENT, "--%s is \"%s\", wanted a number of 0 or more such as 1e-5",
+                    option, text);
+  *out_number = number;
+  return NULL;
+}
+
+static tsr_status check_options(const run_job *job) {
+  const cli_args *args = job->args;
+  static const char *const sources[] = {"inputs", "random", NULL};
+  TSR_TRY(cli_check_one_of(args, sources));
+  if (cli_has(args, "bytecode") && !job->of_case)
+    return tsr_fail(BAD_ARGUMENT, "--bytecode is for case folders, and %s is none", job->path);
+  const bool tolerance = cli_has(args, "rtol") || cli_has(args, "atol");
+  if (tolerance && !cli_has(args, "expect") && !job->of_case)
+    return tsr_fail(BAD_ARGUMENT, "--rtol and --atol are for --expect and for case folders");
+  return NULL;
+}
+
+static tsr_status read_compile_options(const cli_args *args, tsr_compile_options *options) {
+  int64_t workers = 0;
+  TSR_TRY(cli_int(args, "workers", 0, &workers));
+  options->workers = (int)workers;
+  return cli_has(args, "max-memory") ? cli_bytes(args, "max-memory", &options->max_memory) : NULL;
+}
+
+// ---- compiling and filling ----
+
+static tsr_status compile(run_job *job) {
+  tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  tsr_program *program = NULL;
+  const char *path = job->of_case ? job->trial.program : job->path;
+  TSR_TRY(read_compile_options(job->args, &options));
+  TSR_TRY(cli_open_program(path, false, &program));
+  tsr_status status = tsr_executable_compile(program, &options, &job->executable);
+  tsr_program_release(program);
+  if (status) return tsr_note(status, "%s", cli_program_name(path));
+  job->info.size = sizeof job->info;
+  return tsr_executable_describe(job->executable, &job->info);
+}
+
+static tsr_status no_inputs(const run_job *job) {
+  const tsr_trial_value *first = &job->inputs.items[0];
+  tsr_text type = TSR_TEXT_EMPTY;
+  tsr_trial_type_print(first, &type);
+  tsr_status status = tsr_fail(
+      BAD_ARGUMENT,
+      "%s takes %lld argument%s, the first \"%s\" of type %s; --inputs FILE or --random SEED gives "
+      "their values",
+      job->path, (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s", first->name,
+      tsr_text_string(&type));
+  tsr_text_deinit(&type);
+  return status;
+}
+
+static tsr_status fill(run_job *job) {
+  const cli_args *args = job->args;
+  int64_t seed = 0;
+  TSR_TRY(tsr_trial_values_create(job->executable, false, &job->inputs));
+  TSR_TRY(tsr_trial_values_create(job->executable, true, &job->outputs));
+  if (cli_has(args, "inputs"))
+    return tsr_trial_values_read(&job->inputs, cli_value(args, "inputs"));
+  if (cli_has(args, "random")) {
+    TSR_TRY(cli_int(args, "random", 0, &seed));
+    return tsr_trial_values_random(&job->inputs, (uint64_t)seed);
+  }
+  if (job->of_case) return tsr_trial_case_fill(&job->trial, &job->inputs);
+  return job->inputs.count ? no_inputs(job) : NULL;
+}
+
+// ---- comparing ----
+
+// The results of a case belong to its own inputs.
+static bool compares_case(const run_job *job) {
+  return job->of_case && !cli_has(job->args, "inputs") && !cli_has(job->args, "random") &&
+         (job->trial.wanted || job->trial.generated);
+}
+
+static tsr_status compare(run_job *job) {
+  const char *path = cli_value(job->args, "expect");
+  tsr_trial_tolerance tolerance = TSR_TRIAL_TOLERANCE;
+  if (!path && !compares_case(job)) return NULL;
+  job->compared = true;
+  if (!path) tolerance = job->trial.tolerance;
+  if (cli_has(job->args, "rtol") || cli_has(job->args, "atol")) tolerance.exact = false;
+  TSR_TRY(read_number(job->args, "rtol", &tolerance.relative));
+  TSR_TRY(read_number(job->args, "atol", &tolerance.absolute));
+  job->trial.tolerance = tolerance;
+  job->wanted = path ? path : job->trial.wanted ? job->trial.wanted : "the sums of case.json";
+  if (path)
+    return tsr_trial_compare(&job->outputs, path, &tolerance, &job->differences, &job->verdict);
+  return tsr_trial_case_compare(&job->trial, &job->outputs, &job->differences, &job->verdict);
+}
+
+// ---- measuring ----
+
+static tsr_status measure(run_job *job) {
+  const cli_args *args = job->args;
+  const char *trace = cli_value(args, "profile");
+  int64_t runs = 0;
+  if (trace) {
+    TSR_TRY(tsr_trial_profile_run(job->executable, &job->inputs, &job->outputs, &job->profile));
+    job->profiled = true;
+    TSR_TRY(cli_output_figure(&job->profile.trace, *trace ? trace : "tessera-trace.json"));
+  }
+  TSR_TRY(cli_int(args, "time", 0, &runs));
+  if (!runs) return NULL;
+  return tsr_trial_time(job->executable, &job->inputs, &job->outputs, runs, &job->times);
+}
+
+// ---- printing ----
+
+static void print_verdict(const run_job *job, tsr_text *out) {
+  const tsr_trial_verdict *v = &job->verdict;
+  tsr_text_add(out, tsr_text_string(&job->differences));
+  tsr_text_addf(out, "%s %s: ", v->differing ? "differs from" : "equals", job->wanted);
+  if (v->differing) tsr_text_addf(out, "%lld of ", (long long)v->differing_values);
+  tsr_text_addf(
+      out, "%lld result%s, %lld %s; largest error %.3g (relative %.3g)\n", (long long)v->values,
+      v->values == 1 ? "" : "s", (long long)v->elements,
+      job->trial.generated && !cli_has(job->args, "expect") ? "sums and samples" : "elements",
+      v->absolute, v->relative);
+}
+
+static void print_costs(const run_job *job, tsr_text *out) {
+  const tsr_executable_info *info = &job->info;
+  tsr_text_addf(out, "%lld ops in %lld steps, compiled in %s", (long long)info->op_count,
+                (long long)info->step_count, tsr_format_seconds(info->compile_seconds).text);
+  tsr_text_addf(out, "; peak memory %s", tsr_format_bytes(info->peak_bytes).text);
+  tsr_text_addf(out, ", temporary %s; ", tsr_format_bytes(info->temporary_bytes).text);
+  tsr_text_addf(out, "%.3g GFLOP\n", (double)info->flops * 1e-9);
+}
+
+static tsr_status print_text(run_job *job, tsr_text *out) {
+  const cli_args *args = job->args;
+  const bool measured = job->profiled || job->times.runs;
+  if (!job->compared && !measured && !cli_has(args, "outputs"))
+    TSR_TRY(tsr_trial_values_print(&job->outputs, out));
+  if (job->compared) print_verdict(job, out);
+  if (measured) print_costs(job, out);
+  if (job->profiled) TSR_TRY(tsr_trial_profile_print(&job->profile, MOST_STEPS_SHOWN, out));
+  if (job->times.runs) tsr_trial_times_print(&job->times, &job->info, out);
+  return NULL;
+}
+
+static void costs_to_json(const tsr_executable_info *info, tsr_json_writer *json) {
+  tsr_json_add_double(json, "compile_seconds", info->compile_seconds);
+  tsr_json_add_int(json, "ops", info->op_count);
+  tsr_json_add_int(json, "steps", info->step_count);
+  tsr_json_add_int(json, "flops", info->flops);
+  tsr_json_add_int(json, "bytes_moved", info->bytes_moved);
+  tsr_json_add_int(json, "argument_bytes", info->argument_bytes);
+  tsr_json_add_int(json, "result_bytes", info->result_bytes);
+  tsr_json_add_int(json, "constant_bytes", info->constant_bytes);
+  tsr_json_add_int(json, "temporary_bytes", info->temporary_bytes);
+  tsr_json_add_int(json, "peak_bytes", info->peak_bytes);
+}
+
+static void verdict_to_json(const run_job *job, tsr_json_writer *json) {
+  const tsr_trial_verdict *v = &job->verdict;
+  tsr_json_add_object(json, "comparison");
+  tsr_json_add_bool(json, "equal", !v->differing);
+  tsr_json_add_int(json, "differing_results", v->differing_values);
+  tsr_json_add_int(json, "differing", v->differing);
+  tsr_json_add_int(json, "compared", v->elements);
+  tsr_json_add_double(json, "largest_error", v->absolute);
+  tsr_json_add_double(json, "largest_relative_error", v->relative);
+  tsr_json_add_string(json, "differences", tsr_text_string(&job->differences));
+  tsr_json_end_object(json);
+}
+
+// Statistics of results are left out after timing: donated memory is gone then.
+static tsr_status print_json(run_job *job, tsr_text *out) {
+  tsr_json_writer json;
+  tsr_status status = NULL;
+  tsr_json_begin_document(&json, out);
+  costs_to_json(&job->info, &json);
+  if (!job->times.runs) status = tsr_trial_values_to_json(&job->outputs, &json);
+  if (job->compared) verdict_to_json(job, &json);
+  if (job->profiled) tsr_trial_profile_to_json(&job->profile, &json);
+  if (job->times.runs) tsr_trial_times_to_json(&job->times, &job->info, &json);
+  tsr_json_end_document(&json);
+  return status;
+}
+
+// ---- the job ----
+
+static tsr_status run_steps(run_job *job) {
+  const cli_args *args = job->args;
+  TSR_TRY(check_options(job));
+  if (job->of_case) TSR_TRY(tsr_trial_case_open(job->path, cli_has(args, "bytecode"), &job->trial));
+  TSR_TRY(compile(job));
+  TSR_TRY(fill(job));
+  TSR_TRY(tsr_trial_run(job->executable, &job->inputs, &job->outputs));
+  if (cli_has(args, "outputs"))
+    TSR_TRY(tsr_trial_values_write(&job->outputs, cli_value(args, "outputs")));
+  TSR_TRY(compare(job));
+  TSR_TRY(measure(job));
+  return (cli_has(args, "json") ? print_json : print_text)(job, &job->args->out);
+}
+
+static void job_deinit(run_job *job) {
+  tsr_trial_profile_deinit(&job->profile);
+  tsr_trial_values_deinit(&job->inputs);
+  tsr_trial_values_deinit(&job->outputs);
+  tsr_text_deinit(&job->differences);
+  tsr_executable_release(job->executable);
+  tsr_trial_case_deinit(&job->trial);
+}
+
+// A check inside the program that fails is an answer, not a failure of the command.
+static tsr_status run_run(cli_args *args) {
+  run_job job = {.args = args, .path = args->positional[0]};
+  job.of_case = tsr_trial_is_case(job.path);
+  tsr_status status = run_steps(&job);
+  if (!status && job.verdict.differing) args->exit_code = EXIT_CHECK_FAILED;
+  if (tsr_status_cause(status) == TSR_CAUSE_CHECK_FAILED) {
+    cli_report(args, status);
+    status = NULL;
+    args->exit_code = EXIT_CHECK_FAILED;
+  }
+  job_deinit(&job);
+  return status;
+}
+
+// clang-format off
+static const cli_option options[] = {
+    {"inputs", 'i', "FILE", NULL, "values of the arguments: arg0, arg1, ... or their names, in a safetensors or .npz file"},
+    {"random", 'r', "SEED", NULL, "random values instead: normal floats, small integers"},
+    {"outputs", 'o', "FILE", NULL, "write the results to a safetensors file, as out0, out1, ..."},
+    {"expect", 'e', "FILE", NULL, "compare the results with out0, out1, ... of this file"},
+    {"rtol", 0, "NUMBER", NULL, "allowed error relative to the wanted value (default: by the type)"},
+    {"atol", 0, "NUMBER", NULL, "allowed absolute error (default: by the type)"},
+    {"single", 0, NULL, NULL, "run whole, as on one device, ignoring shardings; so far the only way"},
+    {"bytecode", 0, NULL, NULL, "of a case folder, take program.mlirbc instead of program.mlir"},
+    {"time", 't', "N", "1..1000000", "run N times more and print how long it takes"},
+    {"profile", 0, "[=FILE]", NULL, "print the time of every step; write a trace to FILE (default: tessera-trace.json)"},
+    {"max-memory", 0, "SIZE", NULL, "refuse a program that needs more memory, such as 4G"},
+    {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"},
+    CLI_OPTION_JSON,
+    {0},
+};
+// clang-format on
+
+const cli_command cli_cmd_run = {
+    .name = "run",
+    .summary = "run a program on this machine",
+    .usage = "PROGRAM [options]",
+    .options = options,
+    .description =
+        "PROGRAM is MLIR text, a portable artifact or a file of jax.export, recognised by\n"
+        "content; - is standard input. Its entry function runs once. Results are printed as\n"
+        "short summaries, or written to a file. Shardings are ignored.\n"
+        "\n"
+        "PROGRAM may also be a case folder with program.mlir or exported.bin. Then inputs come\n"
+        "from inputs.safetensors, and results are compared with outputs.safetensors within the\n"
+        "tolerances of case.json.\n"
+        "\n"
+        "The exit code is 1 if results differ from those expected, or if a check in the program\n"
+        "(check.expect_eq and the like) fails. Integers and bools must be equal; of floats,\n"
+        "|got - want| may be ATOL + RTOL * |want|.\n"
+        "\n"
+        "A trace of --profile opens in Chrome (chrome://tracing) and in https://ui.perfetto.dev.\n",
+    .examples =
+        "tessera run step.bin --inputs batch.safetensors --outputs out.safetensors\n"
+        "tessera run step.mlir --random 1 --time 20\n"
+        "tessera run step.mlir --random 1 --profile=step-trace.json\n"
+        "tessera run step.bin -i batch.safetensors --expect out.safetensors --rtol 1e-4\n"
+        "tessera run checks.mlir\n",
+    .run = run_run,
+};
