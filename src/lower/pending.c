@@ -21,7 +21,6 @@ PENDING(custom_call)
 PENDING(dot_general)
 PENDING(dynamic_slice)
 PENDING(dynamic_update_slice)
-PENDING(elementwise)
 PENDING(fft)
 PENDING(gather)
 PENDING(iota)
@@ -40,7 +39,6 @@ PENDING(sort)
 PENDING(top_k)
 PENDING(transpose)
 PENDING(triangular_solve)
-PENDING(manual_computation)
 // clang-format on
 
 #include "lower/decompose.h"
