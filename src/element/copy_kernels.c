@@ -2,7 +2,8 @@
 //
 // Long runs use memcpy or, past the caches, streamed stores. Runs of 1, 2, 4, 8 or 16 bytes are
 // elements: typed loops, or a transpose if one loop is contiguous in the source and another in the
-// target. The rest are short runs of odd length.
+// target. The rest are short runs of odd length. A run that is read again and again (a broadcast)
+// and elements read backwards have loops of their own.
 //
 // A transpose by single elements uses only a few bytes of every cache line. So it goes by tiles of
 // whole cache lines on both sides, transposed in a small buffer by squares that fit 16-byte
@@ -104,6 +105,28 @@ STRIDED(4)
 STRIDED(8)
 STRIDED(16)
 
+// One short run read again and again and written side by side: a buffer is filled with it once.
+static void repeat_run(const tsr_byte_box *box, const char *from, char *to) {
+  enum { BUFFER = 4096 };
+  _Alignas(LINE) char buffer[BUFFER];
+  const int64_t run = box->run, total = run * box->loops[box->loop_count - 1].count;
+  int64_t whole = BUFFER / run * run;
+  if (whole > total) whole = total;
+  memcpy(buffer, from, (size_t)run);
+  for (int64_t done = run; done < whole;) {
+    const int64_t next = done < whole - done ? done : whole - done;
+    memcpy(buffer + done, buffer, (size_t)next);
+    done += next;
+  }
+  for (int64_t done = 0; done < total; done += whole) {
+    const int64_t count = total - done < whole ? total - done : whole;
+    if (box->stores == TSR_STORES_STREAMED)
+      stream_run(to + done, buffer, count);
+    else
+      memcpy(to + done, buffer, (size_t)count);
+  }
+}
+
 // ---- two loops: transposes ----
 
 // Squares of N x N elements that fill N registers of 16 bytes: row i goes in, column i comes out.
@@ -143,6 +166,31 @@ SQUARE(1)
 SQUARE(2)
 SQUARE(4)
 SQUARE(8)
+
+// Elements read backwards and written forwards, by vectors.
+#define TURN_1(a) \
+  __builtin_shufflevector(a, a, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TURN_2(a) __builtin_shufflevector(a, a, 7, 6, 5, 4, 3, 2, 1, 0)
+#define TURN_4(a) __builtin_shufflevector(a, a, 3, 2, 1, 0)
+#define TURN_8(a) __builtin_shufflevector(a, a, 1, 0)
+#define BACKWARDS(width)                                                            \
+  static void backwards_##width(const tsr_byte_box *box, const char *restrict from, \
+                                char *restrict to) {                                \
+    enum { N = 16 / (width) };                                                      \
+    const int64_t count = box->loops[box->loop_count - 1].count;                    \
+    int64_t i = 0;                                                                  \
+    for (; i + N <= count; i += N) {                                                \
+      v##width a;                                                                   \
+      memcpy(&a, from - (i + N - 1) * (width), 16);                                 \
+      a = TURN_##width(a);                                                          \
+      memcpy(to + i * (width), &a, 16);                                             \
+    }                                                                               \
+    for (; i < count; i++) memcpy(to + i * (width), from - i * (width), width);     \
+  }
+BACKWARDS(1)
+BACKWARDS(2)
+BACKWARDS(4)
+BACKWARDS(8)
 
 // Two loops are transposed if one is contiguous in the target (`line`) and the next one in the
 // source. A transposed tile: its row i goes to line i of the target.
@@ -222,7 +270,9 @@ static void sort_loops(tsr_byte_box *box) {
 static bool find_transpose(tsr_byte_box *box) {
   int line = -1, across = -1;
   for (int i = 0; i < box->loop_count; i++) {
-    if (box->loops[i].to == box->run && box->loops[i].from != box->run) line = i;
+    const int64_t from = box->loops[i].from;
+    if (box->loops[i].to == box->run && from != box->run && from != 0 && from != -box->run)
+      line = i;
     if (box->loops[i].from == box->run && box->loops[i].to != box->run) across = i;
   }
   if (line < 0 || across < 0) return false;
@@ -231,21 +281,31 @@ static bool find_transpose(tsr_byte_box *box) {
   return true;
 }
 
-static kernel *element_kernel(int64_t run, bool transpose) {
-  switch (run) {
-    case 1:
-      return transpose ? transpose_1 : strided_1;
-    case 2:
-      return transpose ? transpose_2 : strided_2;
-    case 4:
-      return transpose ? transpose_4 : strided_4;
-    case 8:
-      return transpose ? transpose_8 : strided_8;
-    case 16:
-      return strided_16;
-    default:
-      return short_runs;
+// Kernels by the width of an element. A transpose has two loops, the others one.
+typedef struct element_kernels {
+  int64_t width;
+  kernel *strided, *transpose, *backwards;
+} element_kernels;
+static const element_kernels kernels_of[] = {
+    {1, strided_1, transpose_1, backwards_1}, {2, strided_2, transpose_2, backwards_2},
+    {4, strided_4, transpose_4, backwards_4}, {8, strided_8, transpose_8, backwards_8},
+    {16, strided_16, NULL, strided_16},
+};
+
+// The kernel of runs shorter than a line, and how many of the innermost loops it handles.
+static kernel *short_kernel(tsr_byte_box *box, int *out_loops) {
+  const tsr_copy_loop *inner = &box->loops[box->loop_count - 1];
+  enum { MANY = 8 };  // what pays for the buffer
+  if (inner->from == 0 && inner->to == box->run && inner->count >= MANY) return repeat_run;
+  for (size_t i = 0; i < sizeof kernels_of / sizeof *kernels_of; i++) {
+    const element_kernels *k = &kernels_of[i];
+    if (k->width != box->run) continue;
+    if (inner->from == -box->run && inner->to == box->run) return k->backwards;
+    if (!k->transpose || !find_transpose(box)) return k->strided;
+    *out_loops = 2;
+    return k->transpose;
   }
+  return short_runs;
 }
 
 // Whether runs have whole lines of the target to stream.
@@ -265,9 +325,7 @@ static kernel *choose(tsr_byte_box *box, int *out_loops) {
   if (box->stores == TSR_STORES_STREAMED && has_lines(box)) return stream_runs;
   if (box->run >= LINE) return long_runs;
   sort_loops(box);
-  const bool transpose = box->run <= 8 && (box->run & (box->run - 1)) == 0 && find_transpose(box);
-  *out_loops = transpose ? 2 : 1;
-  return element_kernel(box->run, transpose);
+  return short_kernel(box, out_loops);
 }
 
 void tsr_copy_bytes(tsr_byte_box *box) {
