@@ -1,0 +1,91 @@
+// Strided copies shared among workers.
+//
+// Task t of n does the t-th share of every part. Shares are whole iterations of the outer loops, so
+// the parts of a concatenation along an inner dimension meet in the same piece of the target while
+// it is in cache, and lines of the target are written by one worker.
+#include "kernel/strided_copies.h"
+
+#include "base/arithmetic.h"
+
+enum {
+  TASK_BYTES = 512 << 10,     // about 100 us
+  LEAST_SPLIT = 1 << 20,      // less is done by the time that a worker is awake
+  STREAMED_BYTES = 32 << 20,  // larger than what the caches keep
+  ELEMENT_COST = 16,          // bytes of a long run that take as long as a run of one element
+  LINES = 64                  // iterations that make whole cache lines of a transpose
+};
+
+// What a part costs, in bytes of long runs.
+static int64_t cost_of(const tsr_copy *copy, int element_bytes) {
+  const int64_t elements = tsr_copy_elements(copy), run = copy->length * element_bytes;
+  return run && run < ELEMENT_COST ? elements / copy->length * ELEMENT_COST
+                                   : elements * element_bytes;
+}
+
+// The elements of one pass of loop `first` and those inside.
+static int64_t volume(const tsr_copy *copy, int first) {
+  int64_t elements = copy->length;
+  for (int i = first; i < copy->loop_count; i++) elements *= copy->loops[i].count;
+  return elements;
+}
+
+// The elements of a share: about `elements` / `tasks`, in whole iterations of as many inner loops
+// as fit.
+static int64_t chunk_of(const tsr_copy *copy, int64_t elements, int64_t tasks) {
+  if (!elements) return 0;
+  const int64_t share = (elements + tasks - 1) / tasks;
+  int64_t unit = copy->length <= share ? copy->length : 1;
+  for (int i = copy->loop_count - 1; i >= 0 && unit == volume(copy, i + 1); i--) {
+    if (volume(copy, i) <= share) unit = volume(copy, i);
+  }
+  if (share / LINES >= unit) unit *= LINES;
+  return (share + unit - 1) / unit * unit;
+}
+
+tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count) {
+  int64_t cost = 0, elements = 0;
+  for (int i = 0; i < part_count; i++) {
+    tsr_copy_simplify(&parts[i].copy);
+    cost = tsr_saturated_add(cost, cost_of(&parts[i].copy, element_bytes));
+    elements += tsr_copy_elements(&parts[i].copy);
+  }
+  tsr_copies copies = {element_bytes, part_count, parts, 1, TSR_STORES_CACHED};
+  if (!elements) copies.tasks = 0;
+  if (cost >= LEAST_SPLIT) copies.tasks = cost / TASK_BYTES;
+  if (elements * element_bytes >= STREAMED_BYTES) copies.stores = TSR_STORES_STREAMED;
+  for (int i = 0; i < part_count; i++)
+    parts[i].chunk = chunk_of(&parts[i].copy, tsr_copy_elements(&parts[i].copy), copies.tasks);
+  return copies;
+}
+
+typedef struct copies_in_work {
+  const tsr_copies *copies;
+  const char *const *inputs;
+  char *target;
+} copies_in_work;
+
+static tsr_status copy_share(void *context, int64_t task, int worker) {
+  (void)worker;
+  const copies_in_work *work = context;
+  const tsr_copies *copies = work->copies;
+  for (int i = 0; i < copies->part_count; i++) {
+    const tsr_copy_part *part = &copies->parts[i];
+    const int64_t elements = tsr_copy_elements(&part->copy), begin = task * part->chunk;
+    if (begin >= elements) continue;
+    tsr_copy_run_range(&part->copy, begin, tsr_least(begin + part->chunk, elements),
+                       8 * copies->element_bytes, work->inputs[part->input], work->target,
+                       copies->stores);
+  }
+  return NULL;
+}
+
+tsr_status tsr_copies_apply(const tsr_copies *copies, const char *const *inputs, char *target,
+                            tsr_pool *pool) {
+  copies_in_work work = {copies, inputs, target};
+  if (copies->tasks <= 1) return copy_share(&work, 0, 0);
+  return tsr_pool_run(pool, copies->tasks, copy_share, &work);
+}
+
+tsr_status tsr_copies_run(const void *description, const tsr_kernel_call *call) {
+  return tsr_copies_apply(description, call->inputs, call->outputs[0], call->pool);
+}
