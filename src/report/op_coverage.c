@@ -3,13 +3,14 @@
 #include "draw/draw.h"
 #include "ir/ir.h"
 #include "json/json.h"
+#include "lower/lowering.h"
 #include "report/program_report.h"
 #include "simplify/evaluate.h"
 #include "verify/op_checks.h"
 
 typedef struct coverage_row {
   const char *name;
-  bool pretty, verified, inferred, evaluated;
+  bool pretty, verified, inferred, evaluated, runs;
 } coverage_row;
 
 static coverage_row row_of(tsr_op_id id) {
@@ -18,13 +19,15 @@ static coverage_row row_of(tsr_op_id id) {
                         .pretty = info->form != TSR_TEXT_GENERIC,
                         .verified = tsr_op_has_verifier(id) || tsr_op_has_inference(id),
                         .inferred = tsr_op_has_inference(id),
-                        .evaluated = tsr_evaluates(id)};
+                        .evaluated = tsr_evaluates(id),
+                        .runs = tsr_lower_of(id) != NULL};
 }
 
 static void print_mark(tsr_table *table, bool has) { tsr_table_add(table, has ? "yes" : "-"); }
 
 static void print_rows(tsr_text *out) {
-  static const char *const titles[] = {"op", "pretty text", "checked", "inferred", "evaluated"};
+  static const char *const titles[] = {"op",       "pretty text", "checked",
+                                       "inferred", "evaluated",   "runs"};
   tsr_table table = {0};
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
     tsr_table_add_column(&table, (tsr_table_column){.title = titles[i]});
@@ -35,6 +38,7 @@ static void print_rows(tsr_text *out) {
     print_mark(&table, row.verified);
     print_mark(&table, row.inferred);
     print_mark(&table, row.evaluated);
+    print_mark(&table, row.runs);
   }
   tsr_table_print(&table, out);
   tsr_table_deinit(&table);
@@ -52,6 +56,7 @@ static void write_rows(tsr_text *out) {
     tsr_json_add_bool(&writer, "checked", row.verified);
     tsr_json_add_bool(&writer, "inferred", row.inferred);
     tsr_json_add_bool(&writer, "evaluated", row.evaluated);
+    tsr_json_add_bool(&writer, "runs", row.runs);
     tsr_json_end_object(&writer);
   }
   tsr_json_end_array(&writer);
