@@ -22,7 +22,7 @@ struct tsr_executable {
   atomic_int references;
   const tsr_program *program;  // whose memory constants and names are
   tsr_schedule *schedule;
-  tsr_placement placement;
+  tsr_memory_plan placement;
   tsr_signature signature;
   tsr_pool *pool, *own_pool;
   tsr_buffer_pool *buffers;
@@ -84,7 +84,7 @@ static void count(tsr_executable *e) {
 }
 
 static tsr_status write_peak(tsr_executable *e) {
-  const tsr_placement *placement = &e->placement;
+  const tsr_memory_plan *placement = &e->placement;
   tsr_arena *arena = &e->schedule->arena;
   e->peak_texts = tsr_arena_zeros(arena, (size_t)placement->peak_count + 1, sizeof(char *));
   TSR_NEED(e->peak_texts);
@@ -146,7 +146,7 @@ static tsr_status compile(tsr_executable *e, const tsr_compile_options *options)
   if (!ir) return tsr_fail(NO_MEMORY, "memory of a program");
   TSR_TRY(tsr_lower_program(ir, &e->schedule));
   TSR_TRY(tsr_signature_read(e->program, options->platform, &e->schedule->arena, &e->signature));
-  TSR_TRY(tsr_place_slots(e->schedule, e->signature.aliased, &e->placement));
+  TSR_TRY(tsr_plan_memory(e->schedule, e->signature.aliased, &e->placement));
   TSR_TRY(open_pools(e, options));
   count(e);
   TSR_TRY(write_peak(e));
@@ -232,7 +232,7 @@ int64_t tsr_executable_peak_count(const tsr_executable *executable) {
 
 tsr_status tsr_executable_peak_at(const tsr_executable *executable, int64_t index,
                                   int64_t *out_bytes, const char **out_text) {
-  const tsr_placement *placement = &executable->placement;
+  const tsr_memory_plan *placement = &executable->placement;
   if (index < 0 || index >= placement->peak_count)
     return tsr_fail(INDEX_OUT_OF_RANGE, "value %lld, there are %d", (long long)index,
                     placement->peak_count);
@@ -280,14 +280,14 @@ static tsr_status run_on(tsr_executable *e, tsr_frame *frame, const void *const 
     const int64_t source = signature->sources[i];
     frame->arguments[i] = source >= 0 ? inputs[source] : &signature->platform;
   }
-  tsr_run run = {.schedule = e->schedule,
-                 .placement = &e->placement,
-                 .frame = frame,
-                 .pool = e->pool,
-                 .scratch_bytes = e->placement.scratch_bytes,
-                 .hook = hook,
-                 .hook_context = context,
-                 .start = hook ? tsr_seconds_now() : 0};
+  tsr_schedule_run run = {.schedule = e->schedule,
+                          .placement = &e->placement,
+                          .frame = frame,
+                          .pool = e->pool,
+                          .scratch_bytes = e->placement.scratch_bytes,
+                          .hook = hook,
+                          .hook_context = context,
+                          .start = hook ? tsr_seconds_now() : 0};
   return tsr_run_schedule(&run, frame->arguments, outputs);
 }
 

@@ -33,7 +33,7 @@ static int64_t most_addresses(const tsr_step_list *list) {
 }
 
 static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
-                             const tsr_placement *placement, tsr_buffer_pool *buffers,
+                             const tsr_memory_plan *placement, tsr_buffer_pool *buffers,
                              int workers) {
   const size_t most = (size_t)most_addresses(&schedule->steps) + 1;
   frame->addresses = calloc((size_t)schedule->slot_count + 1, sizeof *frame->addresses);
@@ -49,7 +49,7 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   return tsr_buffer_create(buffers, scratch, &frame->scratch);
 }
 
-tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_placement *placement,
+tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_memory_plan *placement,
                             tsr_buffer_pool *buffers, int workers, tsr_frame **out_frame) {
   tsr_frame *frame = calloc(1, sizeof *frame);
   if (!frame) return tsr_fail(NO_MEMORY, "memory of a run");
@@ -74,8 +74,8 @@ void tsr_frame_destroy(tsr_frame *frame) {
 
 // ---- addresses ----
 
-static char *address_of(const tsr_run *run, int slot, int64_t lane) {
-  const tsr_place *place = &run->placement->places[slot];
+static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
+  const tsr_slot_place *place = &run->placement->places[slot];
   char *address = run->frame->addresses[place->root];
   if (!address) return NULL;
   if (run->schedule->slots[slot].per_lane)
@@ -83,12 +83,12 @@ static char *address_of(const tsr_run *run, int slot, int64_t lane) {
   return address + place->shift;
 }
 
-static void bind(const tsr_run *run, const void *const *inputs, void *const *outputs) {
+static void bind(const tsr_schedule_run *run, const void *const *inputs, void *const *outputs) {
   const tsr_schedule *schedule = run->schedule;
   char *arena = tsr_buffer_data(run->frame->arena);
   for (int i = 0; i < schedule->slot_count; i++) {
     const tsr_slot *slot = &schedule->slots[i];
-    const tsr_place *place = &run->placement->places[i];
+    const tsr_slot_place *place = &run->placement->places[i];
     if (place->root != i) continue;
     char **address = &run->frame->addresses[i];
     switch (slot->kind) {
@@ -112,7 +112,8 @@ static void bind(const tsr_run *run, const void *const *inputs, void *const *out
 
 // ---- steps ----
 
-static tsr_kernel_call call_of(const tsr_run *run, const tsr_schedule_step *step, int64_t lane) {
+static tsr_kernel_call call_of(const tsr_schedule_run *run, const tsr_schedule_step *step,
+                               int64_t lane) {
   tsr_kernel_call call = {.inputs = run->frame->inputs,
                           .outputs = run->frame->outputs,
                           .temp = NULL,
@@ -124,7 +125,7 @@ static tsr_kernel_call call_of(const tsr_run *run, const tsr_schedule_step *step
   return call;
 }
 
-static tsr_status run_kernel(const tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_step *step) {
   for (int lane = 0; lane < step->lanes; lane++) {
     for (int i = 0; i < step->input_count; i++)
       run->frame->inputs[i] = address_of(run, step->inputs[i], lane);
@@ -136,7 +137,7 @@ static tsr_status run_kernel(const tsr_run *run, const tsr_schedule_step *step) 
   return NULL;
 }
 
-static tsr_status run_across(const tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_across(const tsr_schedule_run *run, const tsr_schedule_step *step) {
   for (int i = 0; i < step->input_count * step->lanes; i++)
     run->frame->inputs[i] = address_of(run, step->inputs[i / step->lanes], i % step->lanes);
   for (int i = 0; i < step->output_count * step->lanes; i++)
@@ -145,10 +146,10 @@ static tsr_status run_across(const tsr_run *run, const tsr_schedule_step *step) 
   return step->run(step->description, &call);
 }
 
-static tsr_status run_list(tsr_run *run, const tsr_step_list *list);
+static tsr_status run_list(tsr_schedule_run *run, const tsr_step_list *list);
 
 // All lanes must agree, since what follows runs for all of them.
-static tsr_status read_choice(const tsr_run *run, const tsr_schedule_step *step, int slot,
+static tsr_status read_choice(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
                               int64_t *out_choice) {
   const bool wide = run->schedule->slots[slot].bytes == sizeof(int32_t);
   for (int lane = 0; lane < step->lanes; lane++) {
@@ -166,7 +167,7 @@ static tsr_status read_choice(const tsr_run *run, const tsr_schedule_step *step,
   return NULL;
 }
 
-static void copy_slot(const tsr_run *run, int from, int to, int lanes) {
+static void copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
   const tsr_slot *slots = run->schedule->slots;
   const size_t bytes = (size_t)slots[to].bytes;
   for (int lane = 0; bytes && lane < (slots[to].per_lane ? lanes : 1); lane++) {
@@ -176,14 +177,14 @@ static void copy_slot(const tsr_run *run, int from, int to, int lanes) {
   }
 }
 
-static void rotate(const tsr_run *run, const tsr_loop_plan *plan) {
+static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
   char **addresses = run->frame->addresses;
   char **before = run->frame->outputs;  // not in use between steps
   for (int i = 0; i < plan->rotation_count; i++) before[i] = addresses[plan->rotations[i].from];
   for (int i = 0; i < plan->rotation_count; i++) addresses[plan->rotations[i].to] = before[i];
 }
 
-static tsr_status run_while(tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step) {
   for (int i = 0; i < step->output_count; i++)
     copy_slot(run, step->inputs[i], step->outputs[i], step->lanes);
   for (;;) {
@@ -196,7 +197,7 @@ static tsr_status run_while(tsr_run *run, const tsr_schedule_step *step) {
   }
 }
 
-static tsr_status run_case(tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_case(tsr_schedule_run *run, const tsr_schedule_step *step) {
   int64_t choice = 0;
   TSR_TRY(read_choice(run, step, step->inputs[0], &choice));
   if (step->op->info->id == TSR_OP_IF) choice = !choice;
@@ -204,7 +205,7 @@ static tsr_status run_case(tsr_run *run, const tsr_schedule_step *step) {
   return run_list(run, &step->lists[choice]);
 }
 
-static tsr_status run_step(tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_step(tsr_schedule_run *run, const tsr_schedule_step *step) {
   switch (step->kind) {
     case TSR_STEP_KERNEL:
       return run_kernel(run, step);
@@ -218,7 +219,7 @@ static tsr_status run_step(tsr_run *run, const tsr_schedule_step *step) {
   return NULL;
 }
 
-static tsr_status run_observed(tsr_run *run, const tsr_schedule_step *step) {
+static tsr_status run_observed(tsr_schedule_run *run, const tsr_schedule_step *step) {
   const double start = tsr_seconds_now();
   TSR_TRY(run_step(run, step));
   if (step->list_count) return NULL;  // those inside are seen one by one
@@ -233,13 +234,14 @@ static tsr_status run_observed(tsr_run *run, const tsr_schedule_step *step) {
   return NULL;
 }
 
-static tsr_status run_list(tsr_run *run, const tsr_step_list *list) {
+static tsr_status run_list(tsr_schedule_run *run, const tsr_step_list *list) {
   for (const tsr_schedule_step *step = list->first; step; step = step->next)
     TSR_TRY(run->hook ? run_observed(run, step) : run_step(run, step));
   return NULL;
 }
 
-tsr_status tsr_run_schedule(tsr_run *run, const void *const *inputs, void *const *outputs) {
+tsr_status tsr_run_schedule(tsr_schedule_run *run, const void *const *inputs,
+                            void *const *outputs) {
   const tsr_schedule *schedule = run->schedule;
   bind(run, inputs, outputs);
   TSR_TRY(run_list(run, &schedule->steps));

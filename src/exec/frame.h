@@ -2,7 +2,7 @@
 #ifndef TESSERA_EXEC_FRAME_H
 #define TESSERA_EXEC_FRAME_H
 
-#include "exec/placement.h"
+#include "exec/memory_plan.h"
 #include "tessera/buffer.h"
 #include "tessera/program/executable.h"
 
@@ -17,25 +17,25 @@ typedef struct tsr_frame {
   const void **arguments;  // room for the addresses of all arguments
 } tsr_frame;
 
-typedef struct tsr_run {
+typedef struct tsr_schedule_run {
   const tsr_schedule *schedule;
-  const tsr_placement *placement;
+  const tsr_memory_plan *placement;
   tsr_frame *frame;
   tsr_pool *pool;
   int64_t scratch_bytes;
   tsr_step_hook *hook;  // or NULL
   void *hook_context;
   double start;
-} tsr_run;
+} tsr_schedule_run;
 
 TSR_MUST_USE tsr_status tsr_frame_create(const tsr_schedule *schedule,
-                                         const tsr_placement *placement, tsr_buffer_pool *buffers,
+                                         const tsr_memory_plan *placement, tsr_buffer_pool *buffers,
                                          int workers, tsr_frame **out_frame);
 void tsr_frame_destroy(tsr_frame *frame);  // NULL is fine
 
 // Runs all steps. `inputs` has an address for each argument of the schedule, `outputs` one for each
 // result; an output may be the address of the argument that is its donor.
-TSR_MUST_USE tsr_status tsr_run_schedule(tsr_run *run, const void *const *inputs,
+TSR_MUST_USE tsr_status tsr_run_schedule(tsr_schedule_run *run, const void *const *inputs,
                                          void *const *outputs);
 
 double tsr_seconds_now(void);

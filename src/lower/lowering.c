@@ -171,7 +171,7 @@ static int *copy_slots(tsr_lowering *lowering, const int *slots, int count) {
   return copy;
 }
 
-tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_step_kind kind,
+tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_step_kind kind,
                          const int *inputs, int input_count, const int *outputs, int output_count,
                          tsr_schedule_step **out_step) {
   tsr_schedule_step *step = tsr_lower_alloc(lowering, 1, sizeof *step);

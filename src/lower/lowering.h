@@ -52,9 +52,10 @@ TSR_MUST_USE tsr_status tsr_lower_kernel_on(tsr_lowering *lowering, tsr_op *op,
                                             tsr_kernel_fn *run, const void *description,
                                             size_t bytes, tsr_schedule_step **out_step);
 // A step of any kind, without anything to run yet.
-TSR_MUST_USE tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_step_kind kind,
-                                      const int *inputs, int input_count, const int *outputs,
-                                      int output_count, tsr_schedule_step **out_step);
+TSR_MUST_USE tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op,
+                                      tsr_schedule_step_kind kind, const int *inputs,
+                                      int input_count, const int *outputs, int output_count,
+                                      tsr_schedule_step **out_step);
 // A kernel without values: slots on both sides.
 TSR_MUST_USE tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op, const int *inputs,
                                        int input_count, const int *outputs, int output_count,

@@ -29,12 +29,12 @@ typedef struct tsr_slot {
   const tsr_value *value;  // what it holds, for reports; may be NULL
 } tsr_slot;
 
-typedef enum tsr_step_kind {
+typedef enum tsr_schedule_step_kind {
   TSR_STEP_KERNEL,  // once for each lane, with the slots of that lane
   TSR_STEP_ACROSS,  // once for all lanes: inputs and outputs are `lanes` addresses for each slot
   TSR_STEP_WHILE,   // lists[0] gives the condition, lists[1] is the body
   TSR_STEP_CASE     // lists[i] is branch i
-} tsr_step_kind;
+} tsr_schedule_step_kind;
 
 typedef struct tsr_schedule_step tsr_schedule_step;
 typedef struct tsr_step_list {
@@ -51,7 +51,7 @@ typedef struct tsr_slot_move {
 
 struct tsr_schedule_step {
   tsr_schedule_step *next;
-  tsr_step_kind kind;
+  tsr_schedule_step_kind kind;
   tsr_kernel_fn *run;                  // KERNEL, ACROSS
   const void *description;             // of `run`
   void (*destroy)(void *description);  // NULL = it needs none

@@ -12,7 +12,7 @@
 // 4. The rest is placed in one arena, the largest first, each in the smallest gap between slots
 // that
 //    live at the same time.
-#include "exec/placement.h"
+#include "exec/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,19 +21,19 @@
 
 enum { ALIGNMENT = 64, MOST_PEAK = 10 };
 
-typedef struct loop {
-  struct loop *outer;
+typedef struct open_loop {
+  struct open_loop *outer;
   const tsr_schedule_step *step;
   int64_t start;
   int64_t touch_start;  // of the touches inside
   bool in_body;
-} loop;
+} open_loop;
 
 typedef struct placing {
   tsr_schedule *schedule;
-  tsr_placement *out;
+  tsr_memory_plan *out;
   int64_t position;
-  loop *loops;  // the innermost first
+  open_loop *loops;  // the innermost first
   // Per slot: the loop that carries it, or NULL; the last position of the body that touches it;
   // whether its address changes.
   const tsr_schedule_step **carried_by;
@@ -76,10 +76,10 @@ static int root_of(const placing *p, int slot) {
 
 static tsr_status touch(placing *p, int slot) {
   slot = base_of(p, slot);
-  tsr_place *place = &p->out->places[slot];
+  tsr_slot_place *place = &p->out->places[slot];
   if (place->first < 0) place->first = p->position;
   place->last = p->position;
-  for (const loop *l = p->loops; l; l = l->outer)
+  for (const open_loop *l = p->loops; l; l = l->outer)
     if (l->in_body && p->carried_by[slot] == l->step) p->body_last[slot] = p->position;
   int *touches = tsr_arena_grow(&p->schedule->arena, p->touches, p->touch_count, sizeof *touches);
   TSR_NEED(touches);
@@ -96,15 +96,15 @@ static tsr_status touch_all(placing *p, const int *slots, int count) {
 static tsr_status live_list(placing *p, const tsr_step_list *list);
 
 // What the loop reads from outside, and its carries, live to its end.
-static void end_loop(placing *p, const loop *l) {
+static void end_loop(placing *p, const open_loop *l) {
   for (int64_t i = l->touch_start; i < p->touch_count; i++) {
-    tsr_place *place = &p->out->places[p->touches[i]];
+    tsr_slot_place *place = &p->out->places[p->touches[i]];
     if (place->first <= l->start) place->last = p->position;
   }
 }
 
 static tsr_status live_loop(placing *p, const tsr_schedule_step *step) {
-  loop here = {.outer = p->loops, .step = step, .start = p->position};
+  open_loop here = {.outer = p->loops, .step = step, .start = p->position};
   here.touch_start = p->touch_count;
   TSR_TRY(touch_all(p, step->outputs, step->output_count));
   for (int i = 0; i < step->output_count; i++) {
@@ -154,7 +154,7 @@ static tsr_status live_list(placing *p, const tsr_step_list *list) {
 // ---- writing over inputs ----
 
 static bool dies_here(const placing *p, int base) {
-  const loop *l = p->loops;
+  const open_loop *l = p->loops;
   if (l && l->in_body && p->carried_by[base] == l->step) return p->body_last[base] == p->position;
   return p->out->places[base].last == p->position;
 }
@@ -167,7 +167,7 @@ static bool is_read_once(const placing *p, const tsr_schedule_step *step, int ro
 }
 
 static void merge(placing *p, int root, int slot) {
-  tsr_place *places = p->out->places;
+  tsr_slot_place *places = p->out->places;
   places[slot].root = root;
   if (places[slot].first < places[root].first) places[root].first = places[slot].first;
   if (places[slot].last > places[root].last) places[root].last = places[slot].last;
@@ -192,7 +192,7 @@ static void share_step(placing *p, const tsr_schedule_step *step) {
   for (int i = 0; i < step->output_count; i++) share_output(p, step, i);
   p->position++;
   if (step->kind == TSR_STEP_WHILE) {
-    loop here = {.outer = p->loops, .step = step};
+    open_loop here = {.outer = p->loops, .step = step};
     p->loops = &here;
     share_list(p, &step->lists[0]);
     here.in_body = true;
@@ -233,7 +233,7 @@ static bool is_target(const placing *p, const tsr_schedule_step *step, int root)
 
 // Those that change addresses live equally long.
 static void live_together(placing *p, int a, int b) {
-  tsr_place *places = p->out->places;
+  tsr_slot_place *places = p->out->places;
   const int64_t first = tsr_least(places[a].first, places[b].first);
   const int64_t last = places[a].last > places[b].last ? places[a].last : places[b].last;
   places[a].first = places[b].first = first;
@@ -277,7 +277,7 @@ static void settle_rotations(placing *p) {
     for (int i = 0; i < p->out->loop_count; i++)
       for (int k = 0; k < p->out->loops[i].rotation_count; k++) {
         const tsr_rotation *r = &p->out->loops[i].rotations[k];
-        const tsr_place *a = &p->out->places[r->from], *b = &p->out->places[r->to];
+        const tsr_slot_place *a = &p->out->places[r->from], *b = &p->out->places[r->to];
         if (a->first == b->first && a->last == b->last) continue;
         live_together(p, r->from, r->to);
         changed = true;
@@ -334,7 +334,7 @@ static void find_donors(placing *p, const int64_t *aliased) {
     const int slot = schedule->arguments[i];
     if (result < 0 || result >= schedule->result_count || slot < 0) continue;
     const int root = p->out->result_roots[result];
-    const tsr_place *places = p->out->places;
+    const tsr_slot_place *places = p->out->places;
     if (schedule->results[result] < 0 ||
         schedule->slots[schedule->results[result]].bytes != schedule->slots[slot].bytes ||
         is_copied_at_end(p, slot))
@@ -352,23 +352,23 @@ static int64_t rounded(int64_t bytes) {
                                        : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-typedef struct claim {
+typedef struct arena_claim {
   int root;
   int64_t bytes, first, last, offset;
-} claim;
+} arena_claim;
 
 static int larger_first(const void *a, const void *b) {
-  const claim *x = a, *y = b;
+  const arena_claim *x = a, *y = b;
   if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
   if (x->first != y->first) return x->first < y->first ? -1 : 1;
   return (x->root > y->root) - (x->root < y->root);
 }
 
 // `placed` is in the order of offsets.
-static int64_t best_gap(const claim *const *placed, int count, const claim *c) {
+static int64_t best_gap(const arena_claim *const *placed, int count, const arena_claim *c) {
   int64_t best = -1, best_size = INT64_MAX, end = 0;
   for (int i = 0; i < count; i++) {
-    const claim *other = placed[i];
+    const arena_claim *other = placed[i];
     if (other->last < c->first || other->first > c->last) continue;
     const int64_t gap = other->offset - end;
     if (gap >= c->bytes && gap < best_size) best = end, best_size = gap;
@@ -377,12 +377,12 @@ static int64_t best_gap(const claim *const *placed, int count, const claim *c) {
   return best >= 0 ? best : end;
 }
 
-static tsr_status place_claims(placing *p, claim *claims, int count) {
-  const claim **placed = get(p, count, sizeof *placed);
+static tsr_status place_claims(placing *p, arena_claim *claims, int count) {
+  const arena_claim **placed = get(p, count, sizeof *placed);
   TSR_NEED(placed);
   qsort(claims, (size_t)count, sizeof *claims, larger_first);
   for (int i = 0; i < count; i++) {
-    claim *c = &claims[i];
+    arena_claim *c = &claims[i];
     c->offset = best_gap(placed, i, c);
     if (c->offset > INT64_MAX - c->bytes)
       return tsr_fail(TOO_LARGE, "the program needs more than 2^63 bytes of memory");
@@ -407,7 +407,7 @@ static int by_position(const void *a, const void *b) {
   return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-static tsr_status find_peak(placing *p, const claim *claims, int count) {
+static tsr_status find_peak(placing *p, const arena_claim *claims, int count) {
   change *changes = get(p, 2 * (int64_t)count, sizeof *changes);
   p->out->peak = get(p, MOST_PEAK, sizeof *p->out->peak);
   TSR_NEED(changes && p->out->peak ? p : NULL);
@@ -429,13 +429,13 @@ static tsr_status find_peak(placing *p, const claim *claims, int count) {
 
 static tsr_status place_arena(placing *p) {
   const tsr_schedule *schedule = p->schedule;
-  claim *claims = get(p, schedule->slot_count, sizeof *claims);
+  arena_claim *claims = get(p, schedule->slot_count, sizeof *claims);
   TSR_NEED(claims);
   int count = 0;
   for (int i = 0; i < schedule->slot_count; i++) {
-    const tsr_place *place = &p->out->places[i];
+    const tsr_slot_place *place = &p->out->places[i];
     if (schedule->slots[i].kind != TSR_SLOT_ARENA || place->root != i || place->first < 0) continue;
-    claims[count++] = (claim){
+    claims[count++] = (arena_claim){
         .root = i, .bytes = rounded(p->out->bytes[i]), .first = place->first, .last = place->last};
   }
   TSR_TRY(place_claims(p, claims, count));
@@ -447,7 +447,7 @@ static tsr_status place_arena(placing *p) {
 static tsr_status open_places(placing *p) {
   const tsr_schedule *schedule = p->schedule;
   const int count = schedule->slot_count;
-  tsr_placement *out = p->out;
+  tsr_memory_plan *out = p->out;
   out->places = get(p, count, sizeof *out->places);
   out->bytes = get(p, count, sizeof *out->bytes);
   p->carried_by = get(p, count, sizeof *p->carried_by);
@@ -462,7 +462,7 @@ static tsr_status open_places(placing *p) {
                : NULL);
   for (int i = 0; i < count; i++) {
     const tsr_slot *slot = &schedule->slots[i];
-    out->places[i] = (tsr_place){.root = i, .offset = -1, .first = -1, .last = -1};
+    out->places[i] = (tsr_slot_place){.root = i, .offset = -1, .first = -1, .last = -1};
     out->bytes[i] = tsr_saturated_multiply(slot->bytes, slot->per_lane ? schedule->most_lanes : 1);
   }
   return NULL;
@@ -476,9 +476,9 @@ static void close_places(placing *p) {
   }
 }
 
-tsr_status tsr_place_slots(tsr_schedule *schedule, const int64_t *aliased,
-                           tsr_placement *out_placement) {
-  *out_placement = (tsr_placement){0};
+tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
+                           tsr_memory_plan *out_placement) {
+  *out_placement = (tsr_memory_plan){0};
   placing p = {.schedule = schedule, .out = out_placement};
   TSR_TRY(open_places(&p));
   TSR_TRY(live_list(&p, &schedule->steps));

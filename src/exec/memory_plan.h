@@ -1,18 +1,18 @@
 // Where the slots of a schedule lie in memory: which share memory because one is written over the
 // other, and which because they do not live at the same time.
-#ifndef TESSERA_EXEC_PLACEMENT_H
-#define TESSERA_EXEC_PLACEMENT_H
+#ifndef TESSERA_EXEC_MEMORY_PLAN_H
+#define TESSERA_EXEC_MEMORY_PLAN_H
 
 #include "lower/schedule.h"
 
 // A slot's place: `root` is the slot whose address it has, `shift` the bytes from there.
-typedef struct tsr_place {
+typedef struct tsr_slot_place {
   int root;
   int64_t shift;
   // Of a root that is memory of the run: its place in the arena. Of other roots -1.
   int64_t offset;
   int64_t first, last;  // the positions between which it lives; of a root those of all its slots
-} tsr_place;
+} tsr_slot_place;
 
 // At the end of the body of a loop: the address of `to` becomes what that of `from` was.
 typedef struct tsr_rotation {
@@ -24,9 +24,9 @@ typedef struct tsr_loop_plan {
   int rotation_count;
 } tsr_loop_plan;
 
-typedef struct tsr_placement {
-  tsr_place *places;  // one for each slot
-  int64_t *bytes;     // of each root, all lanes
+typedef struct tsr_memory_plan {
+  tsr_slot_place *places;  // one for each slot
+  int64_t *bytes;          // of each root, all lanes
   int64_t arena_bytes;
   int64_t scratch_bytes;  // for each worker, of the step that needs most
   int loop_count;
@@ -38,11 +38,11 @@ typedef struct tsr_placement {
   // The roots that live where most memory is needed, the largest first.
   int *peak;
   int peak_count;
-} tsr_placement;
+} tsr_memory_plan;
 
 // `aliased` has for each argument the result that its memory is meant for, or -1. All memory is of
 // the schedule.
-TSR_MUST_USE tsr_status tsr_place_slots(tsr_schedule *schedule, const int64_t *aliased,
-                                        tsr_placement *out_placement);
+TSR_MUST_USE tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
+                                        tsr_memory_plan *out_placement);
 
 #endif
