@@ -9,7 +9,6 @@
 PENDING(all_gather)
 PENDING(all_reduce)
 PENDING(all_to_all)
-PENDING(cholesky)
 PENDING(collective_broadcast)
 PENDING(collective_permute)
 PENDING(collective_reduce)
@@ -30,7 +29,6 @@ PENDING(scatter)
 PENDING(select_and_scatter)
 PENDING(sort)
 PENDING(top_k)
-PENDING(triangular_solve)
 // clang-format on
 
 #include "lower/decompose.h"

@@ -3,6 +3,7 @@
 #define SUITES(X) \
   X(check_values) \
   X(copies)       \
-  X(random_bits)
+  X(random_bits)  \
+  X(triangles)
 
 MAIN_OF(SUITES)

@@ -1,0 +1,117 @@
+// stablehlo.triangular_solve and stablehlo.cholesky. Elements of 16 bits are computed in f32.
+#include <string.h>
+
+#include "kernel/triangles.h"
+#include "lower/lowering.h"
+
+// ---- in f32 ----
+
+static tsr_op *converted(tsr_lowering *lowering, tsr_op *place, tsr_value *value, tsr_dtype dtype) {
+  const tsr_type *type = tsr_type_shaped(lowering->ir, dtype, value->type->rank, value->type->dims);
+  if (!type) return NULL;
+  tsr_op *op = tsr_op_create(lowering->ir, &(tsr_op_parts){.id = TSR_OP_CONVERT,
+                                                           .operand_count = 1,
+                                                           .operands = &value,
+                                                           .result_count = 1,
+                                                           .result_types = &type,
+                                                           .location = place->location});
+  if (op) tsr_op_insert_before(place, op);
+  return op;
+}
+
+static tsr_status lower_new(tsr_lowering *lowering, tsr_op *op) {
+  return tsr_lower_of(op->info->id)(lowering, op);
+}
+
+// An op with one result of narrow floats: its operands converted, the op in f32, and back.
+static tsr_status lower_in_f32(tsr_lowering *lowering, tsr_op *op) {
+  tsr_value *operands[2] = {NULL};
+  for (int i = 0; i < op->operand_count; i++) {
+    tsr_op *convert = converted(lowering, op, tsr_op_operand(op, i), TSR_F32);
+    TSR_NEED(convert);
+    TSR_TRY(lower_new(lowering, convert));
+    operands[i] = tsr_op_result(convert, 0);
+  }
+  tsr_value *result = tsr_op_result(op, 0);
+  const tsr_type *type =
+      tsr_type_shaped(lowering->ir, TSR_F32, result->type->rank, result->type->dims);
+  TSR_NEED(type);
+  tsr_op *wide = tsr_op_create(lowering->ir, &(tsr_op_parts){.id = op->info->id,
+                                                             .operand_count = op->operand_count,
+                                                             .operands = operands,
+                                                             .result_count = 1,
+                                                             .result_types = &type,
+                                                             .attr_count = op->attr_count,
+                                                             .attrs = op->attrs,
+                                                             .location = op->location});
+  TSR_NEED(wide);
+  tsr_op_insert_before(op, wide);
+  TSR_TRY(lower_new(lowering, wide));
+  tsr_op *back = converted(lowering, op, tsr_op_result(wide, 0), result->type->dtype);
+  TSR_NEED(back);
+  TSR_TRY(lower_new(lowering, back));
+  return tsr_slot_view(lowering, result, tsr_op_result(back, 0), 0);
+}
+
+// ---- matrices ----
+
+static int64_t batches_of(const tsr_type *type) {
+  int64_t batches = 1;
+  for (int i = 0; i < type->rank - 2; i++) batches *= type->dims[i];
+  return batches;
+}
+
+// Whether the op is computed in f32; fails for types without kernels, and for sizes that BLAS
+// cannot count.
+static tsr_status check_matrix(tsr_lowering *lowering, const tsr_op *op, const tsr_type *type,
+                               bool *out_narrow) {
+  *out_narrow = type->dtype == TSR_F16 || type->dtype == TSR_BF16;
+  if (!tsr_type_runs(type) || (!*out_narrow && tsr_blas_type(type->dtype) < 0))
+    return tsr_fail(UNSUPPORTED, "%s: its elements must be f16, bf16, f32, f64 or complex",
+                    tsr_op_title(lowering, op));
+  for (int i = type->rank - 2; i < type->rank; i++)
+    if (type->dims[i] > INT32_MAX)
+      return tsr_fail(TOO_LARGE, "%s: a dimension of %lld, at most %d", tsr_op_title(lowering, op),
+                      (long long)type->dims[i], INT32_MAX);
+  return NULL;
+}
+
+tsr_status tsr_lower_triangular_solve(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *a = tsr_operand_type(op, 0), *b = tsr_operand_type(op, 1);
+  bool narrow = false;
+  TSR_TRY(check_matrix(lowering, op, b, &narrow));
+  if (narrow) return lower_in_f32(lowering, op);
+  tsr_triangular_solve solve = {.dtype = b->dtype,
+                                .blas = tsr_blas_load(),
+                                .batches = batches_of(b),
+                                .size = a->dims[a->rank - 1],
+                                .left = tsr_op_flag(op, "left_side"),
+                                .lower = tsr_op_flag(op, "lower"),
+                                .unit = tsr_op_flag(op, "unit_diagonal")};
+  solve.others = b->dims[b->rank - (solve.left ? 1 : 2)];
+  const int64_t transposed = tsr_op_int(op, "transpose_a", TSR_TRANSPOSE_NO);
+  if (transposed == TSR_TRANSPOSE_YES) solve.transposed = TSR_TRANSPOSED;
+  if (transposed == TSR_TRANSPOSE_ADJOINT) solve.transposed = TSR_ADJOINT;
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_triangular_solve_run, &solve, sizeof solve, &step));
+  step->in_place[0] = 1;
+  step->flops = solve.batches * solve.size * solve.size * solve.others;
+  return NULL;
+}
+
+tsr_status tsr_lower_cholesky(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *type = tsr_operand_type(op, 0);
+  bool narrow = false;
+  TSR_TRY(check_matrix(lowering, op, type, &narrow));
+  if (narrow) return lower_in_f32(lowering, op);
+  const tsr_cholesky cholesky = {.dtype = type->dtype,
+                                 .blas = tsr_blas_load(),
+                                 .batches = batches_of(type),
+                                 .size = type->dims[type->rank - 1],
+                                 .lower = tsr_op_flag(op, "lower")};
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_cholesky_run, &cholesky, sizeof cholesky, &step));
+  step->in_place[0] = 0;
+  step->flops = cholesky.batches * cholesky.size * cholesky.size * cholesky.size / 3;
+  return NULL;
+}
