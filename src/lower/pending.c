@@ -6,12 +6,6 @@
     return tsr_fail(UNSUPPORTED, "%s: there is no kernel for it", tsr_op_title(lowering, op)); \
   }
 // clang-format off
-PENDING(all_gather)
-PENDING(all_reduce)
-PENDING(all_to_all)
-PENDING(collective_broadcast)
-PENDING(collective_permute)
-PENDING(collective_reduce)
 PENDING(convolution)
 PENDING(custom_call)
 PENDING(dot_general)
@@ -20,10 +14,8 @@ PENDING(dynamic_update_slice)
 PENDING(fft)
 PENDING(gather)
 PENDING(map)
-PENDING(process_id)
 PENDING(ragged_dot)
 PENDING(reduce)
-PENDING(reduce_scatter)
 PENDING(reduce_window)
 PENDING(scatter)
 PENDING(select_and_scatter)

@@ -39,7 +39,7 @@ static double complex draw(test_random *random) {
          (double)test_random_range(random, -1000, 1000) / 1000 * I;
 }
 
-enum { MOST = 320, ROOM = 2 * MOST * MOST * 16 };
+enum { MOST = 160, ROOM = 2 * MOST * MOST * 16 };
 
 typedef struct memory {
   char a[ROOM], b[ROOM], x[ROOM];
@@ -174,7 +174,7 @@ static void factors_multiply_to_their_matrix(void **state) {
   factor_all(1, 40, NULL);
   if (!tsr_blas_load()) return;
   factor_all(2, 40, tsr_blas_load());
-  factor_all(1, 300, tsr_blas_load());
+  factor_all(1, 160, tsr_blas_load());
 }
 
 static void matrices_without_a_factor_give_nans(void **state) {
