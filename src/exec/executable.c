@@ -22,7 +22,7 @@ struct tsr_executable {
   atomic_int references;
   const tsr_program *program;  // whose memory constants and names are
   tsr_schedule *schedule;
-  tsr_memory_plan placement;
+  tsr_memory_plan plan;
   tsr_signature signature;
   tsr_pool *pool, *own_pool;
   tsr_buffer_pool *buffers;
@@ -65,8 +65,8 @@ static void count(tsr_executable *e) {
     if (schedule->slots[i].kind == TSR_SLOT_CONSTANT)
       info->constant_bytes += schedule->slots[i].bytes;
   int64_t scratch = 0;
-  if (__builtin_mul_overflow(e->placement.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
-      __builtin_add_overflow(scratch, e->placement.arena_bytes, &info->temporary_bytes))
+  if (__builtin_mul_overflow(e->plan.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
+      __builtin_add_overflow(scratch, e->plan.arena_bytes, &info->temporary_bytes))
     info->temporary_bytes = INT64_MAX;
   const int64_t parts[] = {info->argument_bytes, info->result_bytes, info->constant_bytes,
                            info->temporary_bytes};
@@ -76,7 +76,7 @@ static void count(tsr_executable *e) {
       break;
     }
   for (int64_t i = 0; i < info->result_count; i++)
-    if (e->placement.donors[i] >= 0 && info->peak_bytes != INT64_MAX)
+    if (e->plan.donors[i] >= 0 && info->peak_bytes != INT64_MAX)
       info->peak_bytes -= e->signature.results[i].bytes;
   info->step_count = schedule->step_count;
   info->op_count = schedule->op_count;
@@ -84,15 +84,15 @@ static void count(tsr_executable *e) {
 }
 
 static tsr_status write_peak(tsr_executable *e) {
-  const tsr_memory_plan *placement = &e->placement;
+  const tsr_memory_plan *plan = &e->plan;
   tsr_arena *arena = &e->schedule->arena;
-  e->peak_texts = tsr_arena_zeros(arena, (size_t)placement->peak_count + 1, sizeof(char *));
+  e->peak_texts = tsr_arena_zeros(arena, (size_t)plan->peak_count + 1, sizeof(char *));
   TSR_NEED(e->peak_texts);
-  for (int i = 0; i < placement->peak_count; i++) {
-    const int root = placement->peak[i];
+  for (int i = 0; i < plan->peak_count; i++) {
+    const int root = plan->peak[i];
     const tsr_value *value = e->schedule->slots[root].value;
     TSR_OWN(text, text);
-    tsr_text_addf(&text, "%lld bytes ", (long long)placement->bytes[root]);
+    tsr_text_addf(&text, "%lld bytes ", (long long)plan->bytes[root]);
     if (value) {
       tsr_type_print(value->type, &text);
       tsr_text_addf(&text, " of %s", value->def ? value->def->name : "an argument");
@@ -110,8 +110,7 @@ static tsr_status write_peak(tsr_executable *e) {
 static tsr_status check_memory(const tsr_executable *e, int64_t max_memory) {
   if (!max_memory || e->info.peak_bytes <= max_memory) return NULL;
   TSR_OWN(text, list);
-  for (int i = 0; i < e->placement.peak_count; i++)
-    tsr_text_addf(&list, "\n  %s", e->peak_texts[i]);
+  for (int i = 0; i < e->plan.peak_count; i++) tsr_text_addf(&list, "\n  %s", e->peak_texts[i]);
   TSR_TRY(tsr_text_check(&list));
   return tsr_fail(TOO_LARGE,
                   "the program needs %lld bytes, more than %lld: arguments %lld, results %lld, "
@@ -146,7 +145,7 @@ static tsr_status compile(tsr_executable *e, const tsr_compile_options *options)
   if (!ir) return tsr_fail(NO_MEMORY, "memory of a program");
   TSR_TRY(tsr_lower_program(ir, &e->schedule));
   TSR_TRY(tsr_signature_read(e->program, options->platform, &e->schedule->arena, &e->signature));
-  TSR_TRY(tsr_plan_memory(e->schedule, e->signature.aliased, &e->placement));
+  TSR_TRY(tsr_plan_memory(e->schedule, e->signature.aliased, &e->plan));
   TSR_TRY(open_pools(e, options));
   count(e);
   TSR_TRY(write_peak(e));
@@ -227,16 +226,16 @@ tsr_status tsr_executable_result(const tsr_executable *executable, int64_t index
 }
 
 int64_t tsr_executable_peak_count(const tsr_executable *executable) {
-  return executable->placement.peak_count;
+  return executable->plan.peak_count;
 }
 
 tsr_status tsr_executable_peak_at(const tsr_executable *executable, int64_t index,
                                   int64_t *out_bytes, const char **out_text) {
-  const tsr_memory_plan *placement = &executable->placement;
-  if (index < 0 || index >= placement->peak_count)
+  const tsr_memory_plan *plan = &executable->plan;
+  if (index < 0 || index >= plan->peak_count)
     return tsr_fail(INDEX_OUT_OF_RANGE, "value %lld, there are %d", (long long)index,
-                    placement->peak_count);
-  *out_bytes = placement->bytes[placement->peak[index]];
+                    plan->peak_count);
+  *out_bytes = plan->bytes[plan->peak[index]];
   *out_text = executable->peak_texts[index];
   return NULL;
 }
@@ -250,8 +249,7 @@ static tsr_status take_frame(tsr_executable *e, tsr_frame **out_frame) {
   pthread_mutex_unlock(&e->mutex);
   *out_frame = frame;
   if (frame) return NULL;
-  return tsr_frame_create(e->schedule, &e->placement, e->buffers, tsr_pool_workers(e->pool),
-                          out_frame);
+  return tsr_frame_create(e->schedule, &e->plan, e->buffers, tsr_pool_workers(e->pool), out_frame);
 }
 
 static void give_frame(tsr_executable *e, tsr_frame *frame) {
@@ -281,10 +279,10 @@ static tsr_status run_on(tsr_executable *e, tsr_frame *frame, const void *const 
     frame->arguments[i] = source >= 0 ? inputs[source] : &signature->platform;
   }
   tsr_schedule_run run = {.schedule = e->schedule,
-                          .placement = &e->placement,
+                          .plan = &e->plan,
                           .frame = frame,
                           .pool = e->pool,
-                          .scratch_bytes = e->placement.scratch_bytes,
+                          .scratch_bytes = e->plan.scratch_bytes,
                           .hook = hook,
                           .hook_context = context,
                           .start = hook ? tsr_seconds_now() : 0};
@@ -336,7 +334,7 @@ static tsr_status check_buffers(const tsr_executable *e, tsr_buffer *const *inpu
 // The buffer of the argument whose memory a result takes; NULL if there is none to take.
 static tsr_buffer *donated_buffer(const tsr_executable *e, int64_t result,
                                   tsr_buffer *const *inputs) {
-  const int donor = e->placement.donors[result];
+  const int donor = e->plan.donors[result];
   if (donor < 0 || e->signature.sources[donor] < 0) return NULL;
   tsr_buffer *buffer = inputs[e->signature.sources[donor]];
   return buffer && tsr_buffer_is_writable(buffer) ? buffer : NULL;

@@ -32,9 +32,17 @@ static int64_t most_addresses(const tsr_step_list *list) {
   return most;
 }
 
+static void bind_slot(tsr_frame *frame, const tsr_schedule *schedule, const tsr_memory_plan *plan,
+                      int slot) {
+  char *arena = tsr_buffer_data(frame->arena);
+  if (schedule->slots[slot].kind == TSR_SLOT_CONSTANT)
+    frame->addresses[slot] = (char *)(uintptr_t)schedule->slots[slot].data;
+  else if (plan->places[slot].offset >= 0 && arena)
+    frame->addresses[slot] = arena + plan->places[slot].offset;
+}
+
 static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
-                             const tsr_memory_plan *placement, tsr_buffer_pool *buffers,
-                             int workers) {
+                             const tsr_memory_plan *plan, tsr_buffer_pool *buffers, int workers) {
   const size_t most = (size_t)most_addresses(&schedule->steps) + 1;
   frame->addresses = calloc((size_t)schedule->slot_count + 1, sizeof *frame->addresses);
   frame->inputs = calloc(most, sizeof *frame->inputs);
@@ -43,17 +51,19 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->arguments)
     return tsr_fail(NO_MEMORY, "memory of a run");
   int64_t scratch = 0;
-  if (__builtin_mul_overflow(placement->scratch_bytes, workers, &scratch))
+  if (__builtin_mul_overflow(plan->scratch_bytes, workers, &scratch))
     return tsr_fail(TOO_LARGE, "scratch memory of %d workers", workers);
-  TSR_TRY(tsr_buffer_create(buffers, placement->arena_bytes, &frame->arena));
-  return tsr_buffer_create(buffers, scratch, &frame->scratch);
+  TSR_TRY(tsr_buffer_create(buffers, plan->arena_bytes, &frame->arena));
+  TSR_TRY(tsr_buffer_create(buffers, scratch, &frame->scratch));
+  for (int i = 0; i < schedule->slot_count; i++) bind_slot(frame, schedule, plan, i);
+  return NULL;
 }
 
-tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_memory_plan *placement,
+tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_memory_plan *plan,
                             tsr_buffer_pool *buffers, int workers, tsr_frame **out_frame) {
   tsr_frame *frame = calloc(1, sizeof *frame);
   if (!frame) return tsr_fail(NO_MEMORY, "memory of a run");
-  const tsr_status status = fill_frame(frame, schedule, placement, buffers, workers);
+  const tsr_status status = fill_frame(frame, schedule, plan, buffers, workers);
   if (status)
     tsr_frame_destroy(frame);
   else
@@ -75,7 +85,7 @@ void tsr_frame_destroy(tsr_frame *frame) {
 // ---- addresses ----
 
 static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
-  const tsr_slot_place *place = &run->placement->places[slot];
+  const tsr_slot_place *place = &run->plan->places[slot];
   char *address = run->frame->addresses[place->root];
   if (!address) return NULL;
   if (run->schedule->slots[slot].per_lane)
@@ -83,31 +93,19 @@ static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
   return address + place->shift;
 }
 
+// Arguments and results, and the slots whose addresses the last run may have changed.
 static void bind(const tsr_schedule_run *run, const void *const *inputs, void *const *outputs) {
   const tsr_schedule *schedule = run->schedule;
-  char *arena = tsr_buffer_data(run->frame->arena);
-  for (int i = 0; i < schedule->slot_count; i++) {
-    const tsr_slot *slot = &schedule->slots[i];
-    const tsr_slot_place *place = &run->placement->places[i];
-    if (place->root != i) continue;
-    char **address = &run->frame->addresses[i];
-    switch (slot->kind) {
-      case TSR_SLOT_ARENA:
-        *address = place->offset >= 0 && arena ? arena + place->offset : NULL;
-        break;
-      case TSR_SLOT_ARGUMENT:
-        *address = (char *)(uintptr_t)inputs[slot->index];
-        break;
-      case TSR_SLOT_RESULT:
-        *address = outputs[slot->index];
-        break;
-      case TSR_SLOT_CONSTANT:
-        *address = (char *)(uintptr_t)slot->data;
-        break;
-      case TSR_SLOT_VIEW:
-        break;
-    }
-  }
+  const tsr_memory_plan *plan = run->plan;
+  char **addresses = run->frame->addresses;
+  for (int i = 0; i < schedule->argument_count; i++)
+    if (schedule->arguments[i] >= 0)
+      addresses[schedule->arguments[i]] = (char *)(uintptr_t)inputs[i];
+  for (int i = 0; i < schedule->result_count; i++)
+    if (plan->result_roots[i] >= 0) addresses[plan->result_roots[i]] = outputs[i];
+  for (int i = 0; i < plan->loop_count; i++)
+    for (int k = 0; k < plan->loops[i].rotation_count; k++)
+      bind_slot(run->frame, schedule, plan, plan->loops[i].rotations[k].to);
 }
 
 // ---- steps ----
@@ -193,7 +191,7 @@ static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step
     TSR_TRY(read_choice(run, step, step->condition, &goes_on));
     if (!goes_on) return NULL;
     TSR_TRY(run_list(run, &step->lists[1]));
-    rotate(run, &run->placement->loops[step->loop]);
+    rotate(run, &run->plan->loops[step->loop]);
   }
 }
 
@@ -247,7 +245,7 @@ tsr_status tsr_run_schedule(tsr_schedule_run *run, const void *const *inputs,
   TSR_TRY(run_list(run, &schedule->steps));
   for (int i = 0; i < schedule->result_count; i++) {
     const int slot = schedule->results[i];
-    if (slot < 0 || run->placement->result_roots[i] >= 0) continue;
+    if (slot < 0 || run->plan->result_roots[i] >= 0) continue;
     const size_t bytes = (size_t)schedule->slots[slot].bytes;
     const char *source = address_of(run, slot, 0);
     if (bytes && source != outputs[i]) memcpy(outputs[i], source, bytes);

@@ -19,7 +19,7 @@ typedef struct tsr_frame {
 
 typedef struct tsr_schedule_run {
   const tsr_schedule *schedule;
-  const tsr_memory_plan *placement;
+  const tsr_memory_plan *plan;
   tsr_frame *frame;
   tsr_pool *pool;
   int64_t scratch_bytes;
@@ -28,9 +28,9 @@ typedef struct tsr_schedule_run {
   double start;
 } tsr_schedule_run;
 
-TSR_MUST_USE tsr_status tsr_frame_create(const tsr_schedule *schedule,
-                                         const tsr_memory_plan *placement, tsr_buffer_pool *buffers,
-                                         int workers, tsr_frame **out_frame);
+TSR_MUST_USE tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_memory_plan *plan,
+                                         tsr_buffer_pool *buffers, int workers,
+                                         tsr_frame **out_frame);
 void tsr_frame_destroy(tsr_frame *frame);  // NULL is fine
 
 // Runs all steps. `inputs` has an address for each argument of the schedule, `outputs` one for each

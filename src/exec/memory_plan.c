@@ -477,18 +477,18 @@ static void close_places(placing *p) {
 }
 
 tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
-                           tsr_memory_plan *out_placement) {
-  *out_placement = (tsr_memory_plan){0};
-  placing p = {.schedule = schedule, .out = out_placement};
+                           tsr_memory_plan *out_plan) {
+  *out_plan = (tsr_memory_plan){0};
+  placing p = {.schedule = schedule, .out = out_plan};
   TSR_TRY(open_places(&p));
   TSR_TRY(live_list(&p, &schedule->steps));
   for (int i = 0; i < schedule->result_count; i++)
     if (schedule->results[i] >= 0) TSR_TRY(touch(&p, schedule->results[i]));
   p.position = 0;
   share_list(&p, &schedule->steps);
-  out_placement->loops = get(&p, out_placement->loop_count, sizeof *out_placement->loops);
-  TSR_NEED(out_placement->loops);
-  out_placement->loop_count = 0;
+  out_plan->loops = get(&p, out_plan->loop_count, sizeof *out_plan->loops);
+  TSR_NEED(out_plan->loops);
+  out_plan->loop_count = 0;
   TSR_TRY(plan_list(&p, &schedule->steps));
   settle_rotations(&p);
   place_results(&p);

@@ -43,6 +43,6 @@ typedef struct tsr_memory_plan {
 // `aliased` has for each argument the result that its memory is meant for, or -1. All memory is of
 // the schedule.
 TSR_MUST_USE tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
-                                        tsr_memory_plan *out_placement);
+                                        tsr_memory_plan *out_plan);
 
 #endif
