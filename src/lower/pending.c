@@ -13,14 +13,8 @@ PENDING(dynamic_slice)
 PENDING(dynamic_update_slice)
 PENDING(fft)
 PENDING(gather)
-PENDING(map)
 PENDING(ragged_dot)
-PENDING(reduce)
-PENDING(reduce_window)
 PENDING(scatter)
-PENDING(select_and_scatter)
-PENDING(sort)
-PENDING(top_k)
 // clang-format on
 
 #include "lower/decompose.h"
