@@ -9,12 +9,8 @@
 PENDING(convolution)
 PENDING(custom_call)
 PENDING(dot_general)
-PENDING(dynamic_slice)
-PENDING(dynamic_update_slice)
 PENDING(fft)
-PENDING(gather)
 PENDING(ragged_dot)
-PENDING(scatter)
 // clang-format on
 
 #include "lower/decompose.h"

@@ -1,18 +1,5 @@
 // gather and scatter: slices at positions that a tensor of indices gives.
-#include "simplify/evaluator.h"
-
-// The dimension numbers of both ops, which mirror each other: gather reads the window of the
-// operand at an index vector into the result, scatter writes a window of the updates there.
-typedef struct index_rules {
-  int rank;                                    // of the operand
-  int index_rank, vector_dim;                  // of the indices
-  int64_t window[TSR_EVALUATED_RANK];          // dims of result or updates that are of the window
-  int64_t dropped[TSR_EVALUATED_RANK];         // operand dims that the window leaves out
-  int64_t batching[TSR_EVALUATED_RANK];        // operand dims paired with ...
-  int64_t index_batching[TSR_EVALUATED_RANK];  // ... dims of the indices
-  int64_t map[TSR_EVALUATED_RANK];             // operand dim of each entry of an index vector
-  int window_count, dropped_count, batching_count, map_count;
-} index_rules;
+#include "simplify/index_rules.h"
 
 // Positions of fields, which differ between the two records only in name.
 typedef struct index_fields {
@@ -27,10 +14,11 @@ static const index_fields scatter_fields = {
     TSR_SCATTER_INPUT_BATCHING_DIMS,  TSR_SCATTER_INDICES_BATCHING_DIMS,
     TSR_SCATTER_DIMS_TO_OPERAND_DIMS, TSR_SCATTER_INDEX_VECTOR_DIM};
 
-static bool read_rules(const tsr_attr *record, const index_fields *f, const tsr_type *operand,
-                       const tsr_type *indices, const tsr_type *windows, index_rules *out) {
-  *out = (index_rules){.rank = operand->rank, .index_rank = indices->rank};
+bool tsr_index_rules_read(const tsr_attr *record, const tsr_type *operand, const tsr_type *indices,
+                          const tsr_type *windows, tsr_index_rules *out) {
+  *out = (tsr_index_rules){.rank = operand->rank, .index_rank = indices->rank};
   if (!record || record->kind != TSR_ATTR_RECORD) return false;
+  const index_fields *f = record->id == TSR_RECORD_GATHER ? &gather_fields : &scatter_fields;
   const int room = TSR_EVALUATED_RANK, rank = operand->rank;
   const tsr_attr *vector_dim = tsr_attr_field(record, f->vector_dim);
   out->vector_dim = vector_dim ? (int)vector_dim->integer : 0;
@@ -54,8 +42,8 @@ static bool read_rules(const tsr_attr *record, const index_fields *f, const tsr_
 
 // Splits an index of the result or updates: where it starts in the operand by the index vector, and
 // how far into the window it is, for each dimension of the operand.
-static bool split(const index_rules *rules, const tsr_constant *indices, const tsr_walk *windows,
-                  int64_t *start, int64_t *within) {
+static bool split(const tsr_index_rules *rules, const tsr_constant *indices,
+                  const tsr_walk *windows, int64_t *start, int64_t *within) {
   int64_t batch[TSR_EVALUATED_RANK] = {0}, strides[TSR_EVALUATED_RANK];
   int at = 0;
   for (int d = 0; d < windows->rank; d++) {
@@ -102,13 +90,13 @@ static int64_t element_at(const tsr_type *operand, const int64_t *start, const i
 bool tsr_eval_gather(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *operands,
                      tsr_constant *results) {
   const tsr_type *type = op->results[0].type, *operand = operands[0]->type;
-  index_rules rules;
+  tsr_index_rules rules;
   int64_t sizes[TSR_EVALUATED_RANK], start[TSR_EVALUATED_RANK], within[TSR_EVALUATED_RANK];
   tsr_walk walk;
   if (!tsr_constant_open(type, results) || !tsr_walk_init(&walk, type)) return false;
   if (!tsr_ints_of_attr(tsr_op_attr(op, "slice_sizes"), operand->rank, sizes)) return false;
-  if (!read_rules(tsr_op_attr(op, "dimension_numbers"), &gather_fields, operand, operands[1]->type,
-                  type, &rules))
+  if (!tsr_index_rules_read(tsr_op_attr(op, "dimension_numbers"), operand, operands[1]->type, type,
+                            &rules))
     return false;
   for (int d = 0; d < operand->rank; d++)
     if (sizes[d] < 0 || sizes[d] > operand->dims[d]) return false;
@@ -133,11 +121,11 @@ bool tsr_eval_scatter(tsr_evaluator *e, tsr_op *op, const tsr_constant *const *o
   if (op->operand_count != 2 * inputs + 1 || !block) return false;
   const tsr_constant *indices = operands[inputs], *const *updates = operands + inputs + 1;
   const tsr_type *operand = operands[0]->type;
-  index_rules rules;
+  tsr_index_rules rules;
   int64_t start[TSR_EVALUATED_RANK], within[TSR_EVALUATED_RANK];
   tsr_walk walk;
-  if (!read_rules(tsr_op_attr(op, "scatter_dimension_numbers"), &scatter_fields, operand,
-                  indices->type, updates[0]->type, &rules) ||
+  if (!tsr_index_rules_read(tsr_op_attr(op, "scatter_dimension_numbers"), operand, indices->type,
+                            updates[0]->type, &rules) ||
       !tsr_walk_init(&walk, updates[0]->type))
     return false;
   for (int i = 0; i < inputs; i++) {

@@ -1,0 +1,51 @@
+// Scatter: windows of updates combined with a tensor at places that a tensor of indices gives.
+#ifndef TESSERA_KERNEL_SCATTER_H
+#define TESSERA_KERNEL_SCATTER_H
+
+#include "kernel/index_starts.h"
+#include "kernel/strided_copies.h"
+#include "tile/tile.h"
+
+// Changes `count` elements: target[i] = op(target[i], source[i]).
+typedef void tsr_combine_fn(char *target, const char *source, int64_t count);
+// NULL where a body is run as a tile program.
+tsr_combine_fn *tsr_combine_of(tsr_tile_op op, tsr_dtype dtype);
+
+// One of the tensors that are scattered to together.
+typedef struct tsr_scattered {
+  int element_bytes;
+  tsr_copies whole;  // of the operand, if it is not changed in place
+} tsr_scattered;
+
+// How a window and what it meets become one.
+typedef enum tsr_scatter_body {
+  TSR_SCATTER_REPLACE,  // the update
+  TSR_SCATTER_COMBINE,  // `combine`, of one tensor
+  TSR_SCATTER_PROGRAM   // `program`: of all tensors and of `outside_count` scalars
+} tsr_scatter_body;
+
+typedef struct tsr_scatter {
+  tsr_index_walk walk;
+  int tensor_count;
+  const tsr_scattered *tensors;
+  tsr_scatter_body body;
+  tsr_combine_fn *combine;
+  const tsr_tile_program *program;
+  int64_t program_most;  // elements that it takes at a time
+  int outside_count;
+  // Set by tsr_scatter_plan.
+  tsr_copy window;         // from the updates to the tensor
+  bool whole_only;         // a window that is not inside is outside
+  int64_t units;           // visits of windows
+  int64_t stripes, bands;  // tasks: parts of a window by parts of the tensor
+  int64_t last_start;
+} tsr_scatter;
+
+void tsr_scatter_plan(tsr_scatter *scatter);
+int64_t tsr_scatter_temp_bytes(const tsr_scatter *scatter);
+int64_t tsr_scatter_scratch_bytes(const tsr_scatter *scatter);
+// A tsr_kernel_fn. Inputs: the tensors, the indices, updates of each tensor, the scalars. An output
+// may be its tensor. Updates that meet are combined in the order of the updates.
+tsr_status tsr_scatter_run(const void *description, const tsr_kernel_call *call);
+
+#endif
