@@ -231,7 +231,8 @@ static tsr_status factor_by_panels(const tsr_cholesky *cholesky, char *matrix, t
   return NULL;
 }
 
-static tsr_status factor_matrix(const tsr_cholesky *cholesky, char *matrix, tsr_pool *pool) {
+static tsr_status factor_matrix(const tsr_cholesky *cholesky, char *matrix, tsr_pool *pool,
+                                char *out_info) {
   const triangle_functions *own = &functions[tsr_blas_type(cholesky->dtype)];
   const int64_t size = cholesky->size;
   if (!cholesky->lower) own->mirror(matrix, size, true);
@@ -241,13 +242,17 @@ static tsr_status factor_matrix(const tsr_cholesky *cholesky, char *matrix, tsr_
   else
     factored = own->factor(matrix, size, size);
   if (!cholesky->lower) own->mirror(matrix, size, false);
-  own->finish(matrix, size, cholesky->lower, !factored);
+  const int32_t info = !factored;
+  if (cholesky->reports)
+    memcpy(out_info, &info, sizeof info);
+  else
+    own->finish(matrix, size, cholesky->lower, !factored);
   return NULL;
 }
 
 typedef struct cholesky_run {
   const tsr_cholesky *cholesky;
-  char *matrices;
+  char *matrices, *infos;
 } cholesky_run;
 
 static tsr_status factor_one(void *context, int64_t index, int worker) {
@@ -255,18 +260,20 @@ static tsr_status factor_one(void *context, int64_t index, int worker) {
   const cholesky_run *run = context;
   const int64_t bytes = functions[tsr_blas_type(run->cholesky->dtype)].bytes;
   const int64_t square = run->cholesky->size * run->cholesky->size;
-  return factor_matrix(run->cholesky, run->matrices + index * square * bytes, NULL);
+  return factor_matrix(run->cholesky, run->matrices + index * square * bytes, NULL,
+                       run->infos ? run->infos + index * (int64_t)sizeof(int32_t) : NULL);
 }
 
 tsr_status tsr_cholesky_run(const void *description, const tsr_kernel_call *call) {
   const tsr_cholesky *cholesky = description;
   const int64_t bytes = functions[tsr_blas_type(cholesky->dtype)].bytes;
   const int64_t square = cholesky->size * cholesky->size, batches = cholesky->batches;
+  cholesky_run run = {cholesky, call->outputs[0], cholesky->reports ? call->outputs[1] : NULL};
+  if (cholesky->reports && batches) memset(run.infos, 0, sizeof(int32_t) * (size_t)batches);
   if (square * batches == 0) return NULL;
-  cholesky_run run = {cholesky, call->outputs[0]};
   if (call->outputs[0] != call->inputs[0])
     memcpy(call->outputs[0], call->inputs[0], (size_t)(batches * square * bytes));
-  if (batches == 1) return factor_matrix(cholesky, run.matrices, call->pool);
+  if (batches == 1) return factor_matrix(cholesky, run.matrices, call->pool, run.infos);
   const bool worth = batches * square * cholesky->size > 1 << 20;
   return tsr_pool_run(worth ? call->pool : NULL, batches, factor_one, &run);
 }

@@ -29,6 +29,9 @@ typedef struct tsr_cholesky {
   const tsr_blas *blas;
   int64_t batches, size;
   bool lower;
+  // The other triangle may hold anything, and output 1 is an i32 for each matrix: 0, or 1 if it is
+  // not positive definite.
+  bool reports;
 } tsr_cholesky;
 
 // The output may be the memory of the input. A tsr_kernel_fn.

@@ -7,7 +7,6 @@
   }
 // clang-format off
 PENDING(convolution)
-PENDING(custom_call)
 PENDING(dot_general)
 PENDING(fft)
 PENDING(ragged_dot)

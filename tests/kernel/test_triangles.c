@@ -147,7 +147,7 @@ static void factor_all(int64_t batches, int64_t n, const tsr_blas *blas) {
   double complex *root = malloc(sizeof *root * (size_t)(n * n));
   test_random random = {9};
   for (int form = 0; form < 8; form++) {
-    const tsr_cholesky c = {dtypes[form / 2], blas, batches, n, form & 1};
+    const tsr_cholesky c = {dtypes[form / 2], blas, batches, n, form & 1, false};
     for (int64_t i = 0; i < n * n; i++)
       root[i] = is_complex(c.dtype) ? draw(&random) : creal(draw(&random));
     for (int64_t i = 0; i < n; i++)
@@ -183,7 +183,7 @@ static void matrices_without_a_factor_give_nans(void **state) {
   memory *m = malloc(sizeof *m);
   for (int lower = 0; lower < 2; lower++) {
     memcpy(m->a, bad, sizeof bad);
-    factor(&(tsr_cholesky){TSR_F64, NULL, 2, 2, lower}, m);
+    factor(&(tsr_cholesky){TSR_F64, NULL, 2, 2, lower, false}, m);
     double x[8];
     memcpy(x, m->x, sizeof x);
     for (int i = 0; i < 4; i++) assert_true(isnan(x[i]));
