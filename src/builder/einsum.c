@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "builder/builder_internal.h"
-#include "builder/einsum_equation.h"
+#include "simplify/einsum_equation.h"
 
 typedef struct einsum_work {
   tsr_builder *builder;

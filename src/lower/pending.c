@@ -11,10 +11,3 @@ PENDING(dot_general)
 PENDING(fft)
 PENDING(ragged_dot)
 // clang-format on
-
-#include "lower/decompose.h"
-
-tsr_status tsr_lower_decompose(tsr_ir *ir) {
-  (void)ir;
-  return NULL;
-}

@@ -1,6 +1,6 @@
 // The text of an einsum: labels of the dimensions of each operand and of the result.
-#ifndef TESSERA_BUILDER_EINSUM_EQUATION_H
-#define TESSERA_BUILDER_EINSUM_EQUATION_H
+#ifndef TESSERA_SIMPLIFY_EINSUM_EQUATION_H
+#define TESSERA_SIMPLIFY_EINSUM_EQUATION_H
 
 #include "tessera/shape.h"
 #include "tessera/status.h"

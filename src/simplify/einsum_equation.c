@@ -1,6 +1,6 @@
 // An einsum's text is split at ',' and "->"; an ellipsis takes the dimensions that the letters of
 // its operand leave.
-#include "builder/einsum_equation.h"
+#include "simplify/einsum_equation.h"
 
 #include <stdbool.h>
 #include <string.h>
