@@ -29,14 +29,19 @@ AVX2_INLINE tsr_f32x8 power_of_two(tsr_i32x8 n) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
 }
 
-// In two steps, since 2^n itself may be too large or too small for f32.
-AVX2_INLINE tsr_f32x8 exponential(tsr_f32x8 any) {
+// exp(rest) = 1 + slope * rest
+AVX2_INLINE tsr_f32x8 slope_of(tsr_f32x8 rest) {
   static const float terms[] = {0.5f, 0.166665182f, 0.0416662097f, 0.00836895313f, 0.00139502459f};
+  return fma32(POLYNOMIAL32(terms, rest), rest, all32(1));
+}
+
+// Scaled in two steps, since 2^n itself may be too large or too small for f32.
+AVX2_INLINE tsr_f32x8 exponential(tsr_f32x8 any) {
   const tsr_reduced32 x = reduce(clamp32(any, -104, 89));
-  const tsr_f32x8 square = x.rest * x.rest;
-  const tsr_f32x8 value = fma32(POLYNOMIAL32(terms, x.rest), square, x.rest) + all32(1);
   const tsr_i32x8 half = _mm256_srai_epi32(x.n, 1);
-  return value * power_of_two(half) * power_of_two(_mm256_sub_epi32(x.n, half));
+  const tsr_f32x8 scale = power_of_two(half);
+  const tsr_f32x8 value = fma32(slope_of(x.rest), x.rest * scale, scale);
+  return value * power_of_two(_mm256_sub_epi32(x.n, half));
 }
 
 // 2^n (exp(rest) - 1) + (2^n - 1), all halved, so that 2^n does not overflow before the result.
@@ -54,9 +59,10 @@ AVX2_INLINE tsr_f32x8 exponential_minus_one(tsr_f32x8 any) {
 // Of the negative number, so that nothing overflows.
 AVX2_INLINE tsr_f32x8 logistic(tsr_f32x8 x) {
   const tsr_f32x8 e = exponential(_mm256_or_ps(x, all32(-0.0f)));
-  const tsr_f32x8 sum = e + all32(1), lost = e - (sum - all32(1));
-  const tsr_f32x8 quotient = select32(x, e, all32(1)) / sum;
-  return fma32(quotient * -lost, all32(1) - e, quotient);
+  const tsr_f32x8 above = select32(x, e, all32(1)), below = e + all32(1);
+  const tsr_f32x8 lost = e - (below - all32(1)), quotient = above / below;
+  const tsr_f32x8 left = fma32(-quotient, lost, fma32(-quotient, below, above));
+  return fma32(left, select32(x, all32(1) - quotient, quotient), quotient);
 }
 
 // Around 0 an odd polynomial, elsewhere 1 - 2 / (exp(2 x) + 1).
@@ -65,8 +71,10 @@ AVX2_INLINE tsr_f32x8 hyperbolic_tangent(tsr_f32x8 any) {
                                 -0.00590587314f};
   const tsr_f32x8 size = size32(any), square = any * any;
   const tsr_f32x8 small = fma32(POLYNOMIAL32(terms, square) * square, size, size);
-  const tsr_f32x8 e = exponential(size + size);
-  const tsr_f32x8 large = all32(1) - all32(2) / (e + all32(1));
+  const tsr_reduced32 x = reduce(_mm256_min_ps(all32(20), size + size));
+  const tsr_f32x8 scale = power_of_two(x.n);
+  const tsr_f32x8 e_plus_one = fma32(slope_of(x.rest), x.rest * scale, scale + all32(1));
+  const tsr_f32x8 large = all32(1) - all32(2) / e_plus_one;
   return with_sign32(select32(COMPARE32(size, LT, all32(0.6f)), small, large), any);
 }
 
@@ -85,9 +93,8 @@ AVX2_INLINE tsr_split32 split(tsr_f32x8 x) {
 
 // log(2^n (1 + f)) + more, where `more` is tiny.
 AVX2_INLINE tsr_f32x8 log_of_split(tsr_split32 x, tsr_f32x8 more) {
-  static const float terms[] = {0.333333373f,  -0.249998197f, 0.199993059f,
-                                -0.166796148f, 0.143128321f,  -0.121952996f,
-                                0.106614009f,  -0.128470823f, 0.123579547f};
+  static const float terms[] = {0.333332241f, -0.249996886f, 0.200100467f, -0.166854545f,
+                                0.140108824f, -0.121153161f, 0.139626414f, -0.13190791f};
   const tsr_f32x8 square = x.f * x.f;
   const tsr_f32x8 cube = fma32(POLYNOMIAL32(terms, x.f), x.f, all32(-0.5f));
   const tsr_f32x8 rest = fma32(x.n, all32(LN2_LOW), fma32(cube, square, more));
@@ -97,8 +104,8 @@ AVX2_INLINE tsr_f32x8 log_of_split(tsr_split32 x, tsr_f32x8 more) {
 // What the logarithm of numbers outside of its range is: of 0, of infinity, of negative ones.
 AVX2_INLINE tsr_f32x8 with_limits(tsr_f32x8 x, tsr_f32x8 log) {
   log = select32(COMPARE32(x, EQ, all32(0)), all32(-INFINITY), log);
-  log = select32(COMPARE32(x, LT, all32(0)), all32(NAN), log);
-  return select32(COMPARE32(x, LT, all32(INFINITY)), log, x + x);
+  log = _mm256_or_ps(COMPARE32(x, LT, all32(0)), log);  // all bits set are a NaN
+  return select32(COMPARE32(x, LT, all32(INFINITY)), log, x);
 }
 
 AVX2_INLINE tsr_f32x8 logarithm(tsr_f32x8 x) {
@@ -116,8 +123,33 @@ AVX2_INLINE tsr_f32x8 log_plus_one(tsr_f32x8 x) {
   return select32(COMPARE32(size32(x), LT, all32(0x1p-25f)), x, with_limits(sum, log));
 }
 
-AVX2_INLINE tsr_f32x8 reciprocal_root(tsr_f32x8 x) { return all32(1) / _mm256_sqrt_ps(x); }
+// Near 0 a polynomial; elsewhere 1 - erfc, whose logarithm is close to a polynomial.
+AVX2_INLINE tsr_f32x8 error_function(tsr_f32x8 any) {
+  static const float near_terms[] = {0.128379166f,   -0.37612626f,   0.112836003f,
+                                     -0.0268544406f, 0.00518952869f, -0.000802077993f,
+                                     7.8889112e-05f};
+  static const float far_terms[] = {0.000170562256f, -1.12949526f,   -0.633386493f,
+                                    -0.108236797f,   0.0250916295f,  -0.00416058348f,
+                                    0.000432316068f, -2.0910802e-05f};
+  const tsr_f32x8 size = size32(any);
+  const tsr_f32x8 near = fma32(POLYNOMIAL32(near_terms, size * size), size, size);
+  const tsr_f32x8 log = POLYNOMIAL32(far_terms, _mm256_min_ps(all32(4), size));
+  const tsr_reduced32 x = reduce(log);
+  const tsr_f32x8 scale = power_of_two(x.n);
+  const tsr_f32x8 far = fma32(-slope_of(x.rest), x.rest * scale, all32(1) - scale);
+  return with_sign32(select32(COMPARE32(size, LT, all32(0.95f)), near, far), any);
+}
 
+// The quotient and a step of Newton, in which x y^2 is taken with all its digits.
+AVX2_INLINE tsr_f32x8 reciprocal_root(tsr_f32x8 x) {
+  const tsr_f32x8 y = all32(1) / _mm256_sqrt_ps(x);
+  const tsr_f32x8 product = x * y, lost = fma32(x, y, -product);
+  const tsr_f32x8 error = fma32(-lost, y, fma32(-product, y, all32(1)));
+  const tsr_f32x8 result = fma32(error * all32(0.5f), y, y);
+  return select32(COMPARE32(size32(y) * x, LT, all32(INFINITY)), result, y);
+}
+
+F32_LOOP(erf, error_function)
 F32_LOOP(exponential, exponential)
 F32_LOOP(exponential_minus_one, exponential_minus_one)
 F32_LOOP(log, logarithm)

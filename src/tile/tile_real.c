@@ -1,27 +1,28 @@
 // Functions of f32 and f64 for every processor: those of the C library in f64. A result in f32 is
 // computed in f64 and rounded once.
 #include <math.h>
+#include <string.h>
 
 #include "tile/tile_math.h"
 
-#define REAL_LOOP(type, name, expression)                                 \
+// Elements are copied, since they may lie at any address.
+#define ELEMENT(type, name, operand)                                           \
+  type name##_element;                                                         \
+  memcpy(&name##_element, (const char *)(operand) + (size_t)i * width, width); \
+  const double name = (double)name##_element;
+#define REAL_LOOP_OF(type, name, load, expression)                        \
   void tsr_tile_##name(void *out, const void *const *in, int64_t count) { \
-    type *const result = out;                                             \
-    const type *const first = in[0];                                      \
+    const size_t width = sizeof(type);                                    \
     for (int64_t i = 0; i < count; i++) {                                 \
-      const double x = (double)first[i];                                  \
-      result[i] = (type)(expression);                                     \
+      load;                                                               \
+      const type result = (type)(expression);                             \
+      memcpy((char *)out + (size_t)i * width, &result, sizeof result);    \
     }                                                                     \
   }
-#define REAL_LOOP2(type, name, expression)                                \
-  void tsr_tile_##name(void *out, const void *const *in, int64_t count) { \
-    type *const result = out;                                             \
-    const type *const first = in[0], *const second = in[1];               \
-    for (int64_t i = 0; i < count; i++) {                                 \
-      const double x = (double)first[i], y = (double)second[i];           \
-      result[i] = (type)(expression);                                     \
-    }                                                                     \
-  }
+#define REAL_LOOP(type, name, expression) \
+  REAL_LOOP_OF(type, name, ELEMENT(type, x, in[0]), expression)
+#define REAL_LOOP2(type, name, expression) \
+  REAL_LOOP_OF(type, name, ELEMENT(type, x, in[0]) ELEMENT(type, y, in[1]), expression)
 #define REAL_RULE(name, expression)        \
   REAL_LOOP(float, f32_##name, expression) \
   REAL_LOOP(double, f64_##name, expression)
@@ -35,7 +36,8 @@ static double logistic(double x) {
   return (signbit(x) ? e : 1) / (1 + e);
 }
 
-REAL_RULE(cbrt, cbrt(x))
+REAL_LOOP(float, f32_cbrt, cbrt(x))
+REAL_LOOP(double, f64_cbrt, cbrtl(x))  // cbrt is wrong by up to 4 units
 REAL_RULE(cosine, cos(x))
 REAL_RULE(exponential, exp(x))
 REAL_RULE(exponential_minus_one, expm1(x))
@@ -57,7 +59,8 @@ REAL_RULE(cosh, cosh(x))
 REAL_RULE(digamma, tsr_digamma(x))
 REAL_RULE(erf, erf(x))
 REAL_RULE(erf_inv, tsr_erf_inv(x))
-REAL_RULE(erfc, erfc(x))
+REAL_LOOP(float, f32_erfc, erfc(x))
+REAL_LOOP(double, f64_erfc, erfcl(x))  // erfc is wrong by up to 5
 REAL_RULE(lgamma, tsr_lgamma(x))
 REAL_RULE(sinh, sinh(x))
 REAL_RULE2(atan2, atan2(x, y))

@@ -84,44 +84,67 @@ static double digamma_of_positive(double x) {
   return digamma_of_middle(x) + sum;
 }
 
+// cot(pi x) for a distance to a whole number, without the rounding of pi / 2 where it is near 0.
+static double cotangent(double x) {
+  if (fabs(x) < 0.25) return 1 / tan(PI * x);
+  return copysign(tan(PI * (0.5 - fabs(x))), x);
+}
+
 double tsr_digamma(double x) {
   if (x > 0) return digamma_of_positive(x);
   if (is_whole(x)) return NAN;  // the poles
-  return digamma_of_positive(1 - x) - PI / tan(PI * (x - nearbyint(x)));
+  return digamma_of_positive(1 - x) - PI * cotangent(x - nearbyint(x));
+}
+
+// A number with the digits that rounding took from it: a large power would show them.
+typedef struct exact_sum {
+  double value, rest;
+} exact_sum;
+
+static exact_sum sum_of(exact_sum a, double b) {
+  const double sum = a.value + b, from_b = sum - a.value;
+  return (exact_sum){sum, a.rest + ((a.value - (sum - from_b)) + (b - from_b))};
+}
+
+// x^-s
+static double power_of(exact_sum x, double s) {
+  return pow(x.value, -s) * (1 - s * (x.rest / x.value));
 }
 
 // Hurwitz zeta by Euler and Maclaurin: the first terms, then the integral of the rest and its
 // corrections by derivatives.
-static double zeta_of_positive(double s, double q) {
+static double zeta_of_positive(double s, exact_sum q) {
   enum { FIRST = 10 };
-  double sum = 0, power = 0;
+  exact_sum sum = {0, 0};
   for (int i = 0; i < FIRST; i++) {
-    power = pow(q + i, -s);
-    sum += power;
-    if (power < sum * 0x1p-60) return sum;
+    const double term = power_of(sum_of(q, i), s);
+    sum = sum_of(sum, term);
+    if (term < sum.value * 0x1p-60) return sum.value;
   }
-  const double end = q + FIRST, inverse = 1 / end;
-  power = pow(end, -s);
-  double rest = power * (end / (s - 1)) + power / 2, factor = s * inverse;
+  const exact_sum end = sum_of(q, FIRST);
+  const double inverse = 1 / end.value, power = power_of(end, s);
+  double corrections = 0.5, factor = s * inverse;
   for (int k = 0; k < COUNT(zeta_corrections); k++) {
-    rest += power * factor * zeta_corrections[k];
+    corrections += factor * zeta_corrections[k];
     factor *= (s + 2 * k + 1) * inverse * (s + 2 * k + 2) * inverse;
   }
-  return sum + rest;
+  return sum.value + (sum.rest + power * (corrections + end.value / (s - 1)));
 }
 
 // The sum of (q + k)^-s over all whole k repeats with q, so that
 // zeta(s, q) +- zeta(s, 1 - q) is the same for q and for its fraction.
 static double zeta_of_negative(double s, double q) {
   const double fraction = q - floor(q);
-  const double other = zeta_of_positive(s, 1 - fraction) - zeta_of_positive(s, 1 - q);
-  return zeta_of_positive(s, fraction) + (fmod(s, 2) == 0 ? other : -other);
+  const exact_sum one = {1, 0};
+  const double other =
+      zeta_of_positive(s, sum_of(one, -fraction)) - zeta_of_positive(s, sum_of(one, -q));
+  return zeta_of_positive(s, (exact_sum){fraction, 0}) + (fmod(s, 2) == 0 ? other : -other);
 }
 
 double tsr_zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (!(s > 1) || isnan(q) || isinf(s) || q == INFINITY) return NAN;
-  if (q > 0) return zeta_of_positive(s, q);
+  if (q > 0) return zeta_of_positive(s, (exact_sum){q, 0});
   if (is_whole(q)) return fmod(s, 2) == 0 ? INFINITY : NAN;  // the poles
   return is_whole(s) ? zeta_of_negative(s, q) : NAN;
 }
@@ -130,8 +153,7 @@ double tsr_polygamma(double order, double x) {
   if (!(order >= 0) || !is_whole(order) || isinf(order)) return NAN;
   if (order == 0) return tsr_digamma(x);
   const double sign = fmod(order, 2) == 0 ? -1 : 1, zeta = tsr_zeta(order + 1, x);
-  if (order <= 170) return sign * tgamma(order + 1) * zeta;
-  return sign * copysign(exp(tsr_lgamma(order + 1) + log(fabs(zeta))), zeta);
+  return (double)(tgammal((long double)order + 1) * (long double)(sign * zeta));
 }
 
 double tsr_bessel_i1e(double x) {
@@ -155,7 +177,7 @@ static double guess_of_erf_inv(double size, double left) {
 double tsr_erf_inv(double x) {
   const double size = fabs(x), left = 1 - size, slope = 2 / sqrt(PI);
   if (!(size < 1)) return size == 1 ? copysign(INFINITY, x) : NAN;
-  if (size < 0x1p-20) return x * (sqrt(PI) / 2);
+  if (size < 0x1p-20) return x * (sqrt(PI) / 2 * (1 + PI / 12 * x * x));
   double y = guess_of_erf_inv(size, left);
   for (int i = 0; i < 3; i++) {
     const double error = size < 0.5 ? erf(y) - size : left - erfc(y);
