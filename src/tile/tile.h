@@ -71,10 +71,12 @@ int tsr_tile_reduce_precision(tsr_tile_program *program, int exponent_bits, int 
 // The sum (TSR_TILE_ADD), product, maximum, minimum, and, or, xor of each row: one value for each
 // row. The order depends on the length of the row only.
 int tsr_tile_reduce(tsr_tile_program *program, tsr_tile_op op, int value);
+// The same value as one for each index, such as a sum that a store is to write to the whole row.
+int tsr_tile_spread_out(tsr_tile_program *program, int value);
 tsr_dtype tsr_tile_dtype(const tsr_tile_program *program, int value);  // TSR_DTYPE_NONE for -1
 
 // Writes a value to an output. Strides count elements; those over the row are ignored for a value
-// that has one for each row. Outputs must not overlap inputs, but may be an input that is loaded
+// that reductions made one for each row (tsr_tile_spread_out writes it to the whole row). Outputs must not overlap inputs, but may be an input that is loaded
 // with the same strides and offset only.
 void tsr_tile_store(tsr_tile_program *program, int value, int output, const int64_t *strides,
                     int64_t offset);

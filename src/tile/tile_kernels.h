@@ -1,0 +1,65 @@
+// The loops that instructions of tile programs call, in one table for each instruction set.
+#ifndef TESSERA_TILE_TILE_KERNELS_H
+#define TESSERA_TILE_TILE_KERNELS_H
+
+#include "tile/tile_loops.h"
+
+// What registers hold. Floats narrower than f32 are held as f32, integers narrower than a byte as
+// bytes.
+typedef enum tsr_tile_carrier {
+  TSR_CARRIER_BOOL,
+  TSR_CARRIER_S8,
+  TSR_CARRIER_S16,
+  TSR_CARRIER_S32,
+  TSR_CARRIER_S64,
+  TSR_CARRIER_U8,
+  TSR_CARRIER_U16,
+  TSR_CARRIER_U32,
+  TSR_CARRIER_U64,
+  TSR_CARRIER_F32,
+  TSR_CARRIER_F64,
+  TSR_CARRIER_C64,
+  TSR_CARRIER_C128,
+  TSR_CARRIER_COUNT
+} tsr_tile_carrier;
+
+// Which operands are one element for all. Ops of two operands have the first three forms. A select
+// has (1) one element where true, (2) where false, (3) both; a clamp has (1) single bounds.
+enum { TSR_LOOP_VECTORS, TSR_LOOP_FIRST, TSR_LOOP_SECOND, TSR_LOOP_BOTH, TSR_LOOP_FORMS };
+
+enum { TSR_TILE_WIDTHS = 5 };  // elements of 1, 2, 4, 8 and 16 bytes: 1 << index
+
+// Moves a block of `rows` x `columns` elements from memory, where rows are `row_stride` elements
+// apart and columns `column_stride`, to a register, where rows are `pitch` elements apart; or back.
+typedef void tsr_tile_move(void *out, const void *in, int64_t rows, int64_t columns, int64_t pitch,
+                           int64_t row_stride, int64_t column_stride);
+// Repeats each of `rows` elements `columns` times.
+typedef void tsr_tile_spread(void *out, const void *in, int64_t rows, int64_t columns);
+// Reduces elements in the order of a balanced binary tree over neighbours (tile_moves.inc).
+typedef void tsr_tile_reducer(void *out, const void *in, int64_t count);
+// Writes start + i * step.
+typedef void tsr_tile_counter(void *out, int64_t start, int64_t step, int64_t count);
+
+typedef struct tsr_tile_kernels {
+  tsr_tile_loop *apply[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
+  tsr_tile_loop *compare[6][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
+  tsr_tile_loop *convert[TSR_CARRIER_COUNT][TSR_CARRIER_COUNT];
+  tsr_tile_loop *round_bf16;
+  tsr_tile_loop *order_f32, *order_f64;  // integers in the total order of floats
+  tsr_tile_loop *wrap[4];                // to i2, i4, u2, u4, in bytes
+  tsr_tile_spread *spread[TSR_TILE_WIDTHS];
+  tsr_tile_move *gather[TSR_TILE_WIDTHS];
+  tsr_tile_move *scatter[TSR_TILE_WIDTHS];
+  tsr_tile_reducer *reduce[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT];
+  tsr_tile_counter *count;  // i64
+} tsr_tile_kernels;
+
+extern const tsr_tile_kernels tsr_tile_kernels_plain;
+#if defined __x86_64__
+#define TSR_TILE_KERNELS_AVX2
+extern const tsr_tile_kernels tsr_tile_kernels_avx2;
+#endif
+// The table for this processor.
+const tsr_tile_kernels *tsr_tile_best_kernels(void);
+
+#endif
