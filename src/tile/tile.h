@@ -76,8 +76,9 @@ int tsr_tile_spread_out(tsr_tile_program *program, int value);
 tsr_dtype tsr_tile_dtype(const tsr_tile_program *program, int value);  // TSR_DTYPE_NONE for -1
 
 // Writes a value to an output. Strides count elements; those over the row are ignored for a value
-// that reductions made one for each row (tsr_tile_spread_out writes it to the whole row). Outputs must not overlap inputs, but may be an input that is loaded
-// with the same strides and offset only.
+// that reductions made one for each row (tsr_tile_spread_out writes it to the whole row). Outputs
+// must not overlap inputs, but may be an input that is loaded with the same strides and offset
+// only.
 void tsr_tile_store(tsr_tile_program *program, int value, int output, const int64_t *strides,
                     int64_t offset);
 // Reduces a value over the outer dims: the output has the batch dims and the dims of a row, without

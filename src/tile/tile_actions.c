@@ -1,5 +1,5 @@
-// Instructions that are more than one loop: conversions by way of memory, bits of floats, spreading,
-// reductions of rows.
+// Instructions that are more than one loop: conversions by way of memory, bits of floats,
+// spreading, reductions of rows.
 #include <math.h>
 #include <string.h>
 
@@ -224,8 +224,8 @@ void tsr_tile_identity(tsr_tile_op op, tsr_dtype dtype, void *out) {
       break;
     case TSR_TILE_MAXIMUM:
       if (info->kind == TSR_CLASS_BOOL) break;
-      set_real(carrier, integer && info->bits < 8 ? info->kind == TSR_CLASS_SIGNED ? -limit - 1 : 0
-                                                  : -limit,
+      set_real(carrier,
+               integer && info->bits < 8 ? info->kind == TSR_CLASS_SIGNED ? -limit - 1 : 0 : -limit,
                out);
       break;
     case TSR_TILE_MINIMUM:

@@ -93,9 +93,8 @@ static bool can_join(const tsr_tile_program *p, int dim) {
   for (int64_t i = 0; i < p->stream_count; i++) {
     const tsr_tile_stream *stream = &p->streams[i];
     int64_t span = 0;
-    if (stream->used &&
-        (__builtin_mul_overflow(stream->strides[dim], p->space.dims[dim], &span) ||
-         stream->steps[p->rank - 1] != span))
+    if (stream->used && (__builtin_mul_overflow(stream->strides[dim], p->space.dims[dim], &span) ||
+                         stream->steps[p->rank - 1] != span))
       return false;
   }
   return true;
@@ -160,6 +159,5 @@ void tsr_tile_join_dims(tsr_tile_program *program) {
   count_space(p);
   for (int64_t i = 0; i < p->stream_count; i++)
     p->streams[i].extent = extent_of(p, stream_dims(p, &p->streams[i]));
-  for (int64_t i = 0; i < p->value_count; i++)
-    p->values[i].extent = value_extent(p, &p->values[i]);
+  for (int64_t i = 0; i < p->value_count; i++) p->values[i].extent = value_extent(p, &p->values[i]);
 }

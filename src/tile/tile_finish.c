@@ -55,8 +55,8 @@ static bool is_same(const tsr_tile_value *value) {
     return equal && tsr_dtype_info_of(value->from)->bits == 8 * tsr_carrier_bytes(from) &&
            tsr_dtype_info_of(value->dtype)->bits == 8 * tsr_carrier_bytes(to);
   if (value->kind != TSR_TILE_CONVERT) return false;
-  return from == to || (equal && from < TSR_CARRIER_F32 && to < TSR_CARRIER_F32 &&
-                        to != TSR_CARRIER_BOOL);
+  return from == to ||
+         (equal && from < TSR_CARRIER_F32 && to < TSR_CARRIER_F32 && to != TSR_CARRIER_BOOL);
 }
 
 // ---- emitting ----
@@ -103,8 +103,7 @@ static int add_spread(finishing *f, int id, tsr_tile_extent extent) {
                                      .same = made,
                                      .extent = extent};
   // The phase that makes a sum does not have it yet.
-  if (from->kind == TSR_TILE_REDUCE)
-    p->values[made].phases &= ~((UINT64_C(1) << from->level) - 1);
+  if (from->kind == TSR_TILE_REDUCE) p->values[made].phases &= ~((UINT64_C(1) << from->level) - 1);
   emit(f, made);
   return made;
 }
@@ -188,16 +187,17 @@ static unsigned single_operands(const tsr_tile_program *p, const tsr_tile_value 
   unsigned mask = 0;
   for (int k = 0; k < value->operand_count; k++) {
     const tsr_tile_extent own = p->values[value->operands[k]].extent;
-    const bool single = value->extent & TSR_EXTENT_COLUMN
-                            ? !(own & TSR_EXTENT_COLUMN)
-                            : value->extent == TSR_EXTENT_ROW && own == TSR_EXTENT_ONE &&
-                                  p->tile_rows > 1;
+    const bool single =
+        value->extent & TSR_EXTENT_COLUMN
+            ? !(own & TSR_EXTENT_COLUMN)
+            : value->extent == TSR_EXTENT_ROW && own == TSR_EXTENT_ONE && p->tile_rows > 1;
     mask |= (unsigned)single << k;
   }
   return mask;
 }
 
-static unsigned row_operands(const tsr_tile_program *p, const tsr_tile_value *value, unsigned mask) {
+static unsigned row_operands(const tsr_tile_program *p, const tsr_tile_value *value,
+                             unsigned mask) {
   unsigned rows = 0;
   for (int k = 0; k < value->operand_count; k++)
     if (mask >> k & 1 && p->values[value->operands[k]].extent == TSR_EXTENT_ROW) rows |= 1u << k;
@@ -249,12 +249,10 @@ static void describe_step(finishing *f, tsr_tile_step *step, int id, unsigned ma
   if (!step->loop) step->action = action_of(value);
   if (value->kind != TSR_TILE_REDUCE) return;
   const tsr_tile_carrier carrier = tsr_tile_carrier_of(value->dtype);
-  const tsr_dtype_class kind = tsr_dtype_info_of(value->dtype)->kind;
   step->loop = NULL;
   step->reduce = p->kernels->reduce[value->op][carrier];
   step->combine = p->kernels->apply[value->op][carrier][0];
-  step->in_order = (kind == TSR_CLASS_FLOAT || kind == TSR_CLASS_COMPLEX) &&
-                   (value->op == TSR_TILE_ADD || value->op == TSR_TILE_MULTIPLY);
+  step->in_order = tsr_tile_has_order(value->op, value->dtype);
   step->reduction = f->p->reductions++;
 }
 
@@ -593,7 +591,8 @@ tsr_status tsr_tile_finish(tsr_tile_program *program) {
   p->base_count = TSR_BASE_STREAMS + (int)p->stream_count;
   emit_all(&f);
   if (!f.failed) lay_out(&f);
-  if (f.failed) return tsr_fail(NO_MEMORY, "tile program of %lld values", (long long)p->value_count);
+  if (f.failed)
+    return tsr_fail(NO_MEMORY, "tile program of %lld values", (long long)p->value_count);
   p->once = f.once, p->once_count = f.once_count;
   p->steps = f.steps, p->step_count = f.step_count;
   p->flops = count_flops(p);

@@ -19,7 +19,9 @@ typedef struct row_counter {
   int width;
 } row_counter;
 
-static char *level_at(const row_counter *c, int level) { return c->levels + (level + 1) * c->pitch; }
+static char *level_at(const row_counter *c, int level) {
+  return c->levels + (level + 1) * c->pitch;
+}
 
 // Adds a row; the first place of `levels` is for what is on its way up.
 static void count_row(row_counter *c, const char *row) {
@@ -48,20 +50,23 @@ static const char *counted(row_counter *c) {
 
 static row_counter counter_of(const tsr_tile_worker *w, const tsr_tile_folding *fold) {
   const tsr_tile_program *p = w->program;
-  return (row_counter){
-      .combine = p->kernels->apply[fold->op][tsr_tile_carrier_of(fold->dtype)][0],
-      .levels = w->scratch + fold->levels,
-      .pitch = fold->pitch,
-      .columns = w->columns,
-      .width = fold->width};
+  return (row_counter){.combine = p->kernels->apply[fold->op][tsr_tile_carrier_of(fold->dtype)][0],
+                       .levels = w->scratch + fold->levels,
+                       .pitch = fold->pitch,
+                       .columns = w->columns,
+                       .width = fold->width};
 }
 
 // ---- folding ----
 
+bool tsr_tile_has_order(tsr_tile_op op, tsr_dtype dtype) {
+  const tsr_dtype_class kind = tsr_dtype_info_of(dtype)->kind;
+  if (kind == TSR_CLASS_COMPLEX) return true;
+  return kind == TSR_CLASS_FLOAT && (op == TSR_TILE_ADD || op == TSR_TILE_MULTIPLY);
+}
+
 static bool is_in_order(const tsr_tile_program *p, const tsr_tile_folding *fold) {
-  const tsr_dtype_class kind = tsr_dtype_info_of(fold->dtype)->kind;
-  return p->folded <= TSR_TILE_IN_ORDER && (kind == TSR_CLASS_FLOAT || kind == TSR_CLASS_COMPLEX) &&
-         (fold->op == TSR_TILE_ADD || fold->op == TSR_TILE_MULTIPLY);
+  return p->folded <= TSR_TILE_IN_ORDER && tsr_tile_has_order(fold->op, fold->dtype);
 }
 
 // Few rows are added in order, in the element type.

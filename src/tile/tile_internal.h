@@ -118,7 +118,8 @@ struct tsr_tile_step {
 
 typedef enum tsr_tile_mode {
   TSR_TILE_MODE_WHOLE,  // tiles are independent; rows are whole if there are reductions
-  TSR_TILE_MODE_PHASED  // rows are longer than tiles: one pass over a row for each level of reductions
+  TSR_TILE_MODE_PHASED  // rows are longer than tiles: one pass over a row for each level of
+                        // reductions
 } tsr_tile_mode;
 
 struct tsr_tile_program {
@@ -142,9 +143,10 @@ struct tsr_tile_program {
   int64_t dims[TSR_TILE_RANK];
   int64_t rows, columns, batches, folded;  // rows = batches * folded
   tsr_tile_mode mode;
-  int levels;                        // of reductions
-  int64_t tile_rows, tile_columns;   // of the largest tile
-  int64_t task_rows, task_columns;   // what one task does; TSR_TILE_MODE_PHASED: columns of a segment
+  int levels;                       // of reductions
+  int64_t tile_rows, tile_columns;  // of the largest tile
+  int64_t task_rows,
+      task_columns;  // what one task does; TSR_TILE_MODE_PHASED: columns of a segment
   int64_t row_tasks, column_tasks;
   bool parallel;
   tsr_tile_step *once;  // steps of values that are the same for all rows of a task
@@ -170,7 +172,7 @@ struct tsr_tile_worker {
   int phase;
   int64_t segment;      // TSR_TILE_MODE_PHASED
   int64_t folded_rows;  // added to folds by this task
-  bool first;        // of the tiles of a row: it stores what is one for each row
+  bool first;           // of the tiles of a row: it stores what is one for each row
 };
 
 tsr_tile_carrier tsr_tile_carrier_of(tsr_dtype dtype);
@@ -179,7 +181,7 @@ int tsr_carrier_bytes(tsr_tile_carrier carrier);
 static inline int tsr_tile_register_bytes(tsr_dtype dtype) {
   return tsr_carrier_bytes(tsr_tile_carrier_of(dtype));
 }
-int tsr_tile_memory_bytes(tsr_dtype dtype);     // of an element in memory
+int tsr_tile_memory_bytes(tsr_dtype dtype);      // of an element in memory
 bool tsr_tile_is_narrow_float(tsr_dtype dtype);  // carried as f32
 bool tsr_tile_is_narrow_integer(tsr_dtype dtype);
 
@@ -207,7 +209,8 @@ void tsr_tile_identity(tsr_tile_op op, tsr_dtype dtype, void *out);
 
 // tile_fold.c
 enum { TSR_TILE_IN_ORDER = 32 };  // reductions of so many are made in order, in the element type
-void tsr_tile_fold_tile(tsr_tile_worker *worker);  // adds the rows of the tile
+bool tsr_tile_has_order(tsr_tile_op op, tsr_dtype dtype);  // the order makes a difference
+void tsr_tile_fold_tile(tsr_tile_worker *worker);          // adds the rows of the tile
 // The sums of the rows that were added, to the output or to `temp`.
 void tsr_tile_fold_finish(tsr_tile_worker *worker, int64_t batch, int64_t segment);
 void tsr_tile_fold_segments(tsr_tile_worker *worker, int64_t batch);

@@ -84,8 +84,8 @@ static int keep_failure(tsr_tile_program *p, tsr_status failure) {
 }
 
 static int no_memory(tsr_tile_program *p) {
-  return keep_failure(p, tsr_fail(NO_MEMORY, "tile program of %lld values",
-                                  (long long)p->value_count));
+  return keep_failure(
+      p, tsr_fail(NO_MEMORY, "tile program of %lld values", (long long)p->value_count));
 }
 
 static int no_code(tsr_tile_program *p, const char *name, tsr_dtype dtype) {
@@ -175,9 +175,9 @@ int tsr_tile_constant(tsr_tile_program *program, tsr_dtype dtype, const void *el
   } else {
     memcpy(place, element, (size_t)tsr_tile_memory_bytes(dtype));
   }
-  return add_value(p, &(tsr_tile_value){.kind = TSR_TILE_CONSTANT,
-                                        .dtype = dtype,
-                                        .element = 16 * p->constant_count++});
+  return add_value(
+      p, &(tsr_tile_value){
+             .kind = TSR_TILE_CONSTANT, .dtype = dtype, .element = 16 * p->constant_count++});
 }
 
 int tsr_tile_index(tsr_tile_program *program, tsr_dtype dtype, int dim, int64_t start,
@@ -289,9 +289,9 @@ static int apply_narrow_integer(tsr_tile_program *p, tsr_tile_op op, tsr_dtype d
       break;
     case TSR_TILE_MULHI:
       result = add_apply(p, TSR_TILE_MULTIPLY, dtype, in);
-      result = add_apply(
-          p, is_signed ? TSR_TILE_SHIFT_RIGHT_ARITHMETIC : TSR_TILE_SHIFT_RIGHT_LOGICAL, dtype,
-          (int[]){result, byte_constant(p, dtype, bits)});
+      result =
+          add_apply(p, is_signed ? TSR_TILE_SHIFT_RIGHT_ARITHMETIC : TSR_TILE_SHIFT_RIGHT_LOGICAL,
+                    dtype, (int[]){result, byte_constant(p, dtype, bits)});
       break;
     default:
       return settled(p, add_apply(p, op, dtype, operands));
@@ -326,9 +326,10 @@ int tsr_tile_apply(tsr_tile_program *program, tsr_tile_op op, const int *operand
     if (!is_value(p, operands[i])) return -1;
   const tsr_dtype dtype = dtype_of(p, operands[op == TSR_TILE_SELECT]);
   if (!operands_fit(p, op, operands))
-    return keep_failure(p, tsr_fail(CONSTRAINT, "operands of tile op %s have different types, "
-                                                "such as %s", op_names[op],
-                                    tsr_dtype_info_of(dtype)->name));
+    return keep_failure(p, tsr_fail(CONSTRAINT,
+                                    "operands of tile op %s have different types, "
+                                    "such as %s",
+                                    op_names[op], tsr_dtype_info_of(dtype)->name));
   if (class_of(dtype) == TSR_CLASS_FLOAT &&
       (op == TSR_TILE_REAL || op == TSR_TILE_IMAG || op == TSR_TILE_CONJ))
     return apply_real(p, op, dtype, operands);
@@ -352,9 +353,9 @@ int tsr_tile_compare(tsr_tile_program *program, int direction, bool total_order,
   if (!is_value(p, a) || !is_value(p, b)) return -1;
   const tsr_dtype dtype = dtype_of(p, a);
   if (dtype_of(p, b) != dtype)
-    return keep_failure(p, tsr_fail(CONSTRAINT, "tile compare of %s and %s, wanted equal types",
-                                    tsr_dtype_info_of(dtype)->name,
-                                    tsr_dtype_info_of(dtype_of(p, b))->name));
+    return keep_failure(
+        p, tsr_fail(CONSTRAINT, "tile compare of %s and %s, wanted equal types",
+                    tsr_dtype_info_of(dtype)->name, tsr_dtype_info_of(dtype_of(p, b))->name));
   tsr_tile_carrier carrier = tsr_tile_carrier_of(dtype);
   if (direction < 0 || direction > 5 || !p->kernels->compare[direction][carrier][0])
     return no_code(p, "COMPARE", dtype);
@@ -479,6 +480,6 @@ void tsr_tile_fold(tsr_tile_program *program, tsr_tile_op op, int value, int out
     return;
   }
   p->folds = grown;
-  grown[p->fold_count++] = (tsr_tile_folding){
-      .op = op, .dtype = dtype_of(p, value), .value = value, .output = output};
+  grown[p->fold_count++] =
+      (tsr_tile_folding){.op = op, .dtype = dtype_of(p, value), .value = value, .output = output};
 }

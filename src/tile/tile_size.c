@@ -8,12 +8,12 @@
 #include "tile/tile_internal.h"
 
 enum {
-  CACHE_BYTES = 20 * 1024,       // of registers and streams of a tile
-  SECOND_CACHE = 384 * 1024,     // of registers of a whole row
+  CACHE_BYTES = 20 * 1024,    // of registers and streams of a tile
+  SECOND_CACHE = 384 * 1024,  // of registers of a whole row
   LEAST_TILE = 512,
   LARGEST_TILE = 4096,
   FOLD_COLUMNS = 512,
-  BLOCK_COLUMNS = 64,            // of tiles that transpose
+  BLOCK_COLUMNS = 64,  // of tiles that transpose
   FEW_ROWS = 8,
   LONG_ROW = 65536,
   TASK_NANOSECONDS = 100 * 1000,
@@ -41,8 +41,7 @@ static int64_t live_bytes(tsr_tile_program *p) {
     most = largest(most, live);
     for (int k = 0; k < value->operand_count; k++) {
       const tsr_tile_value *operand = &p->values[value->operands[k]];
-      if (operand->last == i && operand->extent == TSR_EXTENT_ALL &&
-          operand->kind != TSR_TILE_LOAD)
+      if (operand->last == i && operand->extent == TSR_EXTENT_ALL && operand->kind != TSR_TILE_LOAD)
         live -= tsr_tile_register_bytes(operand->dtype);
     }
     live = largest(live, 0);
@@ -134,7 +133,8 @@ static void choose_tasks(tsr_tile_program *p) {
 }
 
 static void choose_segments(tsr_tile_program *p) {
-  const int64_t total = tsr_saturated_multiply(tsr_saturated_multiply(p->rows, p->columns), cost(p));
+  const int64_t total =
+      tsr_saturated_multiply(tsr_saturated_multiply(p->rows, p->columns), cost(p));
   const int64_t segment = 10 * INT64_C(1) * TASK_NANOSECONDS / cost(p);
   p->parallel = total / 10 > 2 * TASK_NANOSECONDS;
   p->task_rows = 1;

@@ -29,8 +29,8 @@ int64_t tsr_tile_offset(const tsr_tile_program *program, const tsr_tile_stream *
 
 typedef struct tile_block {
   int64_t rows, columns, row_stride, column_stride;
-  int64_t memory;    // the offset of its first element in memory
-  int64_t register_; // in the register
+  int64_t memory;     // the offset of its first element in memory
+  int64_t register_;  // in the register
 } tile_block;
 
 // The rows or columns from `index` on, at most `left`, that are steps of one dim.
