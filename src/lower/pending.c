@@ -8,6 +8,5 @@
 // clang-format off
 PENDING(convolution)
 PENDING(dot_general)
-PENDING(fft)
 PENDING(ragged_dot)
 // clang-format on

@@ -3,6 +3,7 @@
 #define SUITES(X) \
   X(check_values) \
   X(copies)       \
+  X(fft)          \
   X(random_bits)  \
   X(triangles)
 
