@@ -173,17 +173,27 @@ static void merge(placing *p, int root, int slot) {
   if (places[slot].last > places[root].last) places[root].last = places[slot].last;
 }
 
-static void share_output(placing *p, const tsr_schedule_step *step, int output) {
-  const int in = step->in_place[output], slot = step->outputs[output];
-  if (in < 0 || in >= step->input_count) return;
+// Whether an output can take the memory of an input, which no other output has taken.
+static bool can_overwrite(const placing *p, const tsr_schedule_step *step, int output, int input) {
   const tsr_slot *slots = p->schedule->slots;
-  const int base = base_of(p, step->inputs[in]), root = root_of(p, base);
-  if (slots[slot].kind != TSR_SLOT_ARENA || p->out->places[slot].root != slot) return;
-  if (!is_run_memory(p, root) || root == slot) return;
-  if (shift_of(p, step->inputs[in]) || slots[root].bytes != slots[slot].bytes ||
-      slots[root].per_lane != slots[slot].per_lane)
-    return;
-  if (dies_here(p, base) && is_read_once(p, step, root)) merge(p, root, slot);
+  const int slot = step->outputs[output];
+  const int base = base_of(p, step->inputs[input]), root = root_of(p, base);
+  if (!is_run_memory(p, root) || root == slot || shift_of(p, step->inputs[input])) return false;
+  if (slots[root].bytes != slots[slot].bytes || slots[root].per_lane != slots[slot].per_lane)
+    return false;
+  for (int i = 0; i < output; i++)
+    if (root_of(p, step->outputs[i]) == root) return false;
+  return dies_here(p, base) && is_read_once(p, step, root);
+}
+
+static void share_output(placing *p, const tsr_schedule_step *step, int output) {
+  const int slot = step->outputs[output];
+  if (p->schedule->slots[slot].kind != TSR_SLOT_ARENA || p->out->places[slot].root != slot) return;
+  for (int i = 0; i < step->input_count; i++)
+    if (step->overwrites[output] & TSR_INPUT(i) && can_overwrite(p, step, output, i)) {
+      merge(p, root_of(p, step->inputs[i]), slot);
+      return;
+    }
 }
 
 static void share_list(placing *p, const tsr_step_list *list);
@@ -318,9 +328,11 @@ static bool is_written_over(const placing *p, int root, int argument) {
   const tsr_schedule_step *step = p->made_by[root];
   if (!step || step->kind == TSR_STEP_CASE || !is_read_once(p, step, argument)) return false;
   for (int i = 0; i < step->output_count; i++) {
-    const int in = step->in_place[i];
-    if (root_of(p, step->outputs[i]) != root || in < 0) continue;
-    return base_of(p, step->inputs[in]) == argument && !shift_of(p, step->inputs[in]);
+    if (root_of(p, step->outputs[i]) != root) continue;
+    for (int k = 0; k < step->input_count; k++)
+      if (step->overwrites[i] & TSR_INPUT(k) && base_of(p, step->inputs[k]) == argument)
+        return !shift_of(p, step->inputs[k]);
+    return false;
   }
   return false;
 }

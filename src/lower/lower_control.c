@@ -25,7 +25,7 @@ static tsr_status add_copy(tsr_lowering *lowering, const tsr_op *op, int from, i
   const int64_t bytes = lowering->schedule->slots[to].bytes;
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_step(lowering, op, &from, 1, &to, 1, run_copy, &bytes, sizeof bytes, &step));
-  step->in_place[0] = 0;
+  step->overwrites[0] = TSR_INPUT(0);
   step->op_count = 0;
   return NULL;
 }
@@ -145,7 +145,7 @@ tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   tsr_schedule_step *step = NULL;
   TSR_TRY(
       tsr_lower_add(lowering, op, TSR_STEP_WHILE, inits, init_count, carries, carry_count, &step));
-  for (int i = 0; i < carry_count; i++) step->in_place[i] = i;
+  for (int i = 0; i < carry_count; i++) step->overwrites[i] = TSR_INPUT(i);
   TSR_TRY(open_lists(lowering, step, 2));
   TSR_TRY(view_carries(lowering, op, cond));
   TSR_TRY(view_carries(lowering, op, body));

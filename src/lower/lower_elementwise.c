@@ -4,7 +4,7 @@
 typedef struct element_inputs {
   int slots[3];
   int count;
-  int in_place;  // the input whose memory the result may take; -1 = none
+  uint64_t overwritten;  // the inputs whose memory the result may take
 } element_inputs;
 
 // A value is one input, however often the op reads it.
@@ -29,7 +29,8 @@ static tsr_status load_operand(tsr_lowering *lowering, tsr_tile_program *program
   TSR_TRY(tsr_slot_of(lowering, value, &slot));
   const bool whole = tsr_type_element_count(value->type) == tsr_type_element_count(result);
   const int index = add_input(inputs, slot);
-  if (whole && tsr_type_bytes(value->type) == tsr_type_bytes(result)) inputs->in_place = index;
+  if (whole && tsr_type_bytes(value->type) == tsr_type_bytes(result))
+    inputs->overwritten |= TSR_INPUT(index);
   *out_value = tsr_tile_load(program, index, value->type->dtype, (int64_t[]){whole}, 0);
   return NULL;
 }
@@ -51,7 +52,7 @@ tsr_status tsr_lower_elementwise(tsr_lowering *lowering, tsr_op *op) {
   int slot = -1;
   TSR_TRY(tsr_slot_create(lowering, &op->results[0], &slot));
   if (count == 0) return NULL;
-  element_inputs inputs = {.in_place = -1};
+  element_inputs inputs = {0};
   tsr_tile_program *program =
       tsr_tile_create(&(tsr_tile_space){.rank = 1, .dims = {count}, .row_dims = 1});
   TSR_NEED(program);
@@ -62,6 +63,6 @@ tsr_status tsr_lower_elementwise(tsr_lowering *lowering, tsr_op *op) {
   }
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_tile(lowering, op, program, inputs.slots, inputs.count, &slot, 1, &step));
-  step->in_place[0] = inputs.in_place;
+  step->overwrites[0] = inputs.overwritten;
   return NULL;
 }

@@ -57,7 +57,7 @@ tsr_status tsr_lower_dynamic_update_slice(tsr_lowering *lowering, tsr_op *op) {
   TSR_TRY(plan_copy(lowering, 0, tsr_copy_whole(tensor), tensor, &window.whole));
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_window_write, &window, sizeof window, &step));
-  step->in_place[0] = 0;
+  step->overwrites[0] = TSR_INPUT(0);
   return NULL;
 }
 
@@ -276,6 +276,6 @@ tsr_status tsr_lower_scatter(tsr_lowering *lowering, tsr_op *op) {
   step->destroy = destroy_scatter;
   step->temp_bytes = tsr_scatter_temp_bytes(&scatter);
   step->scratch_bytes = tsr_scatter_scratch_bytes(&scatter);
-  for (int i = 0; i < count; i++) step->in_place[i] = i;
+  for (int i = 0; i < count; i++) step->overwrites[i] = TSR_INPUT(i);
   return NULL;
 }

@@ -161,7 +161,7 @@ static tsr_status lower_trsm(tsr_lowering *lowering, tsr_op *op, const tsr_lapac
                                                                    : TSR_ADJOINT};
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_triangular_solve_run, &solve, sizeof solve, &step));
-  step->in_place[0] = 1;
+  step->overwrites[0] = TSR_INPUT(1);
   step->flops = solve.batches * solve.size * solve.size * solve.others;
   return NULL;
 }
@@ -184,7 +184,7 @@ static tsr_status lower_potrf(tsr_lowering *lowering, tsr_op *op, const tsr_lapa
                                  .reports = true};
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_cholesky_run, &cholesky, sizeof cholesky, &step));
-  step->in_place[0] = 0;
+  step->overwrites[0] = TSR_INPUT(0);
   step->flops = cholesky.batches * cholesky.size * cholesky.size * cholesky.size / 3;
   return NULL;
 }

@@ -94,7 +94,7 @@ tsr_status tsr_lower_triangular_solve(tsr_lowering *lowering, tsr_op *op) {
   if (transposed == TSR_TRANSPOSE_ADJOINT) solve.transposed = TSR_ADJOINT;
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_triangular_solve_run, &solve, sizeof solve, &step));
-  step->in_place[0] = 1;
+  step->overwrites[0] = TSR_INPUT(1);
   step->flops = solve.batches * solve.size * solve.size * solve.others;
   return NULL;
 }
@@ -111,7 +111,7 @@ tsr_status tsr_lower_cholesky(tsr_lowering *lowering, tsr_op *op) {
                                  .lower = tsr_op_flag(op, "lower")};
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_cholesky_run, &cholesky, sizeof cholesky, &step));
-  step->in_place[0] = 0;
+  step->overwrites[0] = TSR_INPUT(0);
   step->flops = cholesky.batches * cholesky.size * cholesky.size * cholesky.size / 3;
   return NULL;
 }

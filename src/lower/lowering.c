@@ -176,19 +176,19 @@ tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_
                          tsr_schedule_step **out_step) {
   tsr_schedule_step *step = tsr_lower_alloc(lowering, 1, sizeof *step);
   TSR_NEED(step);
-  *step = (tsr_schedule_step){.kind = kind,
-                              .input_count = input_count,
-                              .output_count = output_count,
-                              .inputs = copy_slots(lowering, inputs, input_count),
-                              .outputs = copy_slots(lowering, outputs, output_count),
-                              .in_place = copy_slots(lowering, outputs, output_count),
-                              .temp_slot = -1,
-                              .lanes = lowering->lanes,
-                              .condition = -1,
-                              .op = op,
-                              .op_count = 1};
-  TSR_NEED(step->inputs && step->outputs && step->in_place ? step : NULL);
-  for (int i = 0; i < output_count; i++) step->in_place[i] = -1;
+  *step = (tsr_schedule_step){
+      .kind = kind,
+      .input_count = input_count,
+      .output_count = output_count,
+      .inputs = copy_slots(lowering, inputs, input_count),
+      .outputs = copy_slots(lowering, outputs, output_count),
+      .overwrites = tsr_lower_alloc(lowering, output_count + 1, sizeof(uint64_t)),
+      .temp_slot = -1,
+      .lanes = lowering->lanes,
+      .condition = -1,
+      .op = op,
+      .op_count = 1};
+  TSR_NEED(step->inputs && step->outputs && step->overwrites ? step : NULL);
   const tsr_slot *slots = lowering->schedule->slots;
   for (int i = 0; i < input_count; i++)
     step->bytes = tsr_saturated_add(step->bytes, slots[inputs[i]].bytes);

@@ -41,7 +41,7 @@ bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // Adds a step that runs `run`, with the slots of the op's operands (those of tensor type) as inputs
 // and new slots for its results. `description` is copied (`bytes` of it) to the schedule's memory.
-// The caller then sets what else the step says: in_place, scratch_bytes, temp_bytes, flops.
+// The caller then sets what else the step says: overwrites, scratch_bytes, temp_bytes, flops.
 TSR_MUST_USE tsr_status tsr_lower_kernel(tsr_lowering *lowering, tsr_op *op, tsr_kernel_fn *run,
                                          const void *description, size_t bytes,
                                          tsr_schedule_step **out_step);

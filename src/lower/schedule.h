@@ -49,6 +49,8 @@ typedef struct tsr_slot_move {
   int from, to;
 } tsr_slot_move;
 
+#define TSR_INPUT(index) ((index) < 64 ? UINT64_C(1) << (index) : 0)
+
 struct tsr_schedule_step {
   tsr_schedule_step *next;
   tsr_schedule_step_kind kind;
@@ -57,8 +59,8 @@ struct tsr_schedule_step {
   void (*destroy)(void *description);  // NULL = it needs none
   int input_count, output_count;
   int *inputs, *outputs;  // slots
-  // For each output the input whose memory it may take if that dies here; -1 = none.
-  int *in_place;
+  // For each output the inputs whose memory it may take if they die here: bits TSR_INPUT(i).
+  uint64_t *overwrites;
   int64_t temp_bytes, scratch_bytes;
   int temp_slot;  // -1 = none; set by the lowering
   int lanes;      // 1 outside of manual computations
