@@ -43,24 +43,50 @@ int tsr_key_bits(tsr_dtype dtype) {
   return format_of(dtype, &format) ? format.bits : 0;
 }
 
-// One type of unsigned integer of the width of the elements; `half` is its highest bit.
-#define KEYS_OF(name, type, key)                                                               \
-  static void name(const key_format *format, const tsr_key_order *order, const char *elements, \
-                   int64_t stride, int64_t count, key *out) {                                  \
-    const type half = (type)((type)1 << (8 * sizeof(type) - 1)), all = (type) ~(type)0;        \
-    const type infinity = (type)format->infinity, nan = (type)format->nan;                     \
-    const type turn = order->descending ? all : 0;                                             \
-    const bool joined = order->joined && format->is_float;                                     \
-    const type flip = format->is_signed || format->is_float ? half : 0;                        \
-    const type negative = format->is_float ? all : flip;                                       \
-    for (int64_t i = 0; i < count; i++) {                                                      \
-      type bits;                                                                               \
-      memcpy(&bits, elements + i * stride, sizeof bits);                                       \
-      const type size = (type)(bits & (type)~half);                                            \
-      bits = joined && size == 0 ? 0 : bits;                                                   \
-      bits = joined && size > infinity ? nan : bits;                                           \
-      out[i] = (type)(bits ^ (bits & half ? negative : flip) ^ turn);                          \
-    }                                                                                          \
+// How the bits of elements become keys.
+typedef struct key_bits {
+  uint64_t infinity, nan;
+  uint64_t positive, negative;  // turned over: of numbers without and with the highest bit
+  bool joined;
+} key_bits;
+
+static key_bits bits_of(const key_format *format, const tsr_key_order *order) {
+  const uint64_t all = UINT64_MAX >> (64 - format->bits), half = all ^ (all >> 1);
+  const uint64_t turn = order->descending ? all : 0;
+  const uint64_t flip = format->is_signed || format->is_float ? half : 0;
+  return (key_bits){.infinity = format->infinity,
+                    .nan = format->nan,
+                    .positive = flip ^ turn,
+                    .negative = (format->is_float ? all : flip) ^ turn,
+                    .joined = order->joined && format->is_float};
+}
+
+// One type of unsigned integer of the width of the elements. Elements side by side have a loop of
+// their own, which becomes vectors.
+#define KEYS_OF(name, type, key)                                                           \
+  static inline void name##_loop(const key_bits *k, bool joined, const char *elements,     \
+                                 int64_t stride, int64_t count, key *out) {                \
+    const type half = (type)((type)1 << (8 * sizeof(type) - 1));                           \
+    const type infinity = (type)k->infinity, nan = (type)k->nan;                           \
+    const type positive = (type)k->positive, negative = (type)k->negative;                 \
+    for (int64_t i = 0; i < count; i++) {                                                  \
+      type bits;                                                                           \
+      memcpy(&bits, elements + i * stride, sizeof bits);                                   \
+      const type size = (type)(bits & (type)~half);                                        \
+      bits = joined && size == 0 ? 0 : bits;                                               \
+      bits = joined && size > infinity ? nan : bits;                                       \
+      out[i] = (type)(bits ^ (bits & half ? negative : positive));                         \
+    }                                                                                      \
+  }                                                                                        \
+  static void name(const key_bits *k, const char *elements, int64_t stride, int64_t count, \
+                   key *out) {                                                             \
+    const int64_t beside = (int64_t)sizeof(type);                                          \
+    if (stride != beside)                                                                  \
+      name##_loop(k, k->joined, elements, stride, count, out);                             \
+    else if (k->joined)                                                                    \
+      name##_loop(k, true, elements, beside, count, out);                                  \
+    else                                                                                   \
+      name##_loop(k, false, elements, beside, count, out);                                 \
   }
 KEYS_OF(keys_8, uint8_t, uint32_t)
 KEYS_OF(keys_16, uint16_t, uint32_t)
@@ -71,18 +97,21 @@ void tsr_keys_narrow(const tsr_key_order *order, const char *elements, int64_t s
                      int64_t count, uint32_t *out_keys) {
   key_format format;
   if (!format_of(order->dtype, &format)) return;
+  const key_bits bits = bits_of(&format, order);
   if (format.bits == 8)
-    keys_8(&format, order, elements, stride, count, out_keys);
+    keys_8(&bits, elements, stride, count, out_keys);
   else if (format.bits == 16)
-    keys_16(&format, order, elements, stride, count, out_keys);
+    keys_16(&bits, elements, stride, count, out_keys);
   else
-    keys_32(&format, order, elements, stride, count, out_keys);
+    keys_32(&bits, elements, stride, count, out_keys);
 }
 
 void tsr_keys_wide(const tsr_key_order *order, const char *elements, int64_t stride, int64_t count,
                    uint64_t *out_keys) {
   key_format format;
-  if (format_of(order->dtype, &format)) keys_64(&format, order, elements, stride, count, out_keys);
+  if (!format_of(order->dtype, &format)) return;
+  const key_bits bits = bits_of(&format, order);
+  keys_64(&bits, elements, stride, count, out_keys);
 }
 
 bool tsr_keys_are_exact(const tsr_key_order *order, const uint32_t *elements, int64_t count) {
@@ -98,11 +127,10 @@ bool tsr_keys_are_exact(const tsr_key_order *order, const uint32_t *elements, in
 void tsr_keys_back(const tsr_key_order *order, uint32_t *keys, int64_t count) {
   key_format format;
   if (!format_of(order->dtype, &format)) return;
-  const uint32_t turn = order->descending ? UINT32_MAX : 0;
-  const uint32_t flip = format.is_signed || format.is_float ? 0x80000000 : 0;
-  const uint32_t negative = format.is_float ? UINT32_MAX : flip;
-  for (int64_t i = 0; i < count; i++) {
-    const uint32_t key = keys[i] ^ turn;
-    keys[i] = key ^ (key & 0x80000000 ? flip : negative);
-  }
+  const key_bits bits = bits_of(&format, order);
+  const uint32_t positive = (uint32_t)bits.positive, negative = (uint32_t)bits.negative;
+  // Numbers without the highest bit got keys with it, unless descending or unsigned.
+  const uint32_t mark = positive & 0x80000000;
+  for (int64_t i = 0; i < count; i++)
+    keys[i] ^= (keys[i] & 0x80000000) == mark ? positive : negative;
 }

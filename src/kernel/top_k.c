@@ -40,15 +40,14 @@ static tsr_sort_space space_at(const tsr_top_k *top, char *scratch) {
 
 // ---- narrow keys ----
 
-// The lowest of keys: a fixed loop over lanes, which compilers turn into vectors.
-static uint32_t lowest_key(const uint32_t *keys) {
-  uint32_t lowest[16];
-  memcpy(lowest, keys, sizeof lowest);
-  for (int i = 16; i < CHUNK; i += 16)
-    for (int j = 0; j < 16; j++) lowest[j] = keys[i + j] < lowest[j] ? keys[i + j] : lowest[j];
-  uint32_t least = lowest[0];
-  for (int j = 1; j < 16; j++) least = lowest[j] < least ? lowest[j] : least;
-  return least;
+// Whether any of a chunk of keys is below a bound. Signed comparisons, which every processor has
+// for vectors.
+static bool any_below(const uint32_t *keys, uint32_t bound) {
+  const uint32_t half = 0x80000000;
+  const int32_t limit = (int32_t)(bound ^ half);
+  int32_t found = 0;
+  for (int i = 0; i < CHUNK; i++) found |= -(int32_t)((int32_t)(keys[i] ^ half) < limit);
+  return found != 0;
 }
 
 typedef struct top_buffer {
@@ -69,7 +68,7 @@ static tsr_status tighten(top_buffer *b) {
 
 static tsr_status keep_narrow(top_buffer *b, const uint32_t *keys, int64_t count, int64_t first) {
   tsr_sort_narrow *items = b->space.items;
-  if (count == CHUNK && lowest_key(keys) >= b->bound) return NULL;
+  if (count == CHUNK && b->bound <= UINT32_MAX && !any_below(keys, (uint32_t)b->bound)) return NULL;
   for (int64_t i = 0; i < count; i++) {
     if (keys[i] >= b->bound) continue;
     if (b->count == b->capacity) {

@@ -26,7 +26,9 @@ void tsr_window_join(tsr_window *window);
 // The element under cell `cell` of window `at`; -1 where there is none.
 static inline int64_t tsr_window_element(const tsr_window_dim *d, int64_t at, int64_t cell) {
   const int64_t place = at * d->stride + cell * d->dilation - d->low;
-  if (place < 0 || place % d->base_dilation) return -1;
+  if (place < 0) return -1;
+  if (d->base_dilation == 1) return place < d->input ? place : -1;
+  if (place % d->base_dilation) return -1;
   return place / d->base_dilation < d->input ? place / d->base_dilation : -1;
 }
 

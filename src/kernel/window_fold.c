@@ -6,7 +6,10 @@
 #include "kernel/fold_loops.h"
 #include "kernel/window.h"
 
-enum { TASK_WORK = 1 << 16 };  // elements combined, about
+enum {
+  TASK_WORK = 1 << 16,  // elements combined, about
+  KEPT_RUNS = 16        // cells of the last dim whose runs are computed once
+};
 
 typedef struct fold_run {
   const tsr_window_fold *w;
@@ -14,6 +17,7 @@ typedef struct fold_run {
   const tsr_kernel_call *call;
   bool pads;  // an initial value under a cell counts
   int64_t rows_of_task;
+  tsr_window_run runs[KEPT_RUNS];
 } fold_run;
 
 // Combines `count` results, `step` apart, with the initial value.
@@ -37,7 +41,7 @@ static void fold_cell(const fold_run *r, char *to, int64_t input_row, int64_t ce
   const tsr_window_dim *d = &r->w->window.dims[r->w->window.rank - 1];
   const int64_t bytes = r->w->element_bytes;
   tsr_window_run run = {.to_step = 1, .from_step = 1};
-  if (input_row >= 0) run = tsr_window_run_of(d, cell);
+  if (input_row >= 0) run = cell < KEPT_RUNS ? r->runs[cell] : tsr_window_run_of(d, cell);
   if (r->pads) add_padding(r, to, &run);
   if (!run.count) return;
   char *target = to + run.to * bytes;
@@ -87,6 +91,8 @@ tsr_status tsr_window_fold_run(const void *description, const tsr_kernel_call *c
   if (!rows || !d->windows) return NULL;
   const int64_t work = tsr_saturated_multiply(d->windows, tsr_window_cell_count(&w->window));
   r.pads = padding_counts(&r);
+  for (int64_t cell = 0; cell < tsr_least(d->size, KEPT_RUNS); cell++)
+    r.runs[cell] = tsr_window_run_of(d, cell);
   r.rows_of_task = work < TASK_WORK ? TASK_WORK / work : 1;
   const int64_t tasks = (rows + r.rows_of_task - 1) / r.rows_of_task;
   return tsr_pool_run(tasks > 1 ? call->pool : NULL, tasks, fold_some, &r);

@@ -5,6 +5,8 @@
   X(copies)       \
   X(fft)          \
   X(random_bits)  \
-  X(triangles)
+  X(sort_lines)   \
+  X(triangles)    \
+  X(windows)
 
 MAIN_OF(SUITES)
