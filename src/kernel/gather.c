@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "kernel/region_call.h"
 
 enum {
   BLOCK = 256,             // starts read at a time
@@ -34,18 +35,6 @@ int64_t tsr_gather_temp_bytes(const tsr_gather *g) {
 
 // ---- many windows of one run ----
 
-#define WINDOWS(width)                                                                         \
-  static void windows_##width(const char *restrict from, const int64_t *starts, int64_t count, \
-                              char *restrict to) {                                             \
-    for (int64_t i = 0; i < count; i++)                                                        \
-      memcpy(to + i * (width), from + starts[i] * (width), width);                             \
-  }
-WINDOWS(1)
-WINDOWS(2)
-WINDOWS(4)
-WINDOWS(8)
-WINDOWS(16)
-
 static void long_windows(const tsr_gather *g, const char *restrict from, const int64_t *starts,
                          int64_t count, char *restrict to) {
   const int64_t bytes = g->window_elements * g->element_bytes;
@@ -53,32 +42,12 @@ static void long_windows(const tsr_gather *g, const char *restrict from, const i
     memcpy(to + i * bytes, from + starts[i] * g->element_bytes, (size_t)bytes);
 }
 
-static void element_windows(const tsr_gather *g, const char *from, const int64_t *starts,
-                            int64_t count, char *to) {
-  switch (g->element_bytes) {
-    case 1:
-      windows_1(from, starts, count, to);
-      return;
-    case 2:
-      windows_2(from, starts, count, to);
-      return;
-    case 4:
-      windows_4(from, starts, count, to);
-      return;
-    case 8:
-      windows_8(from, starts, count, to);
-      return;
-    default:
-      windows_16(from, starts, count, to);
-  }
-}
-
 // Side by side in the result; `from` is the operand moved by the loops.
 static void copy_windows(const tsr_gather *g, const char *from, const int64_t *starts,
                          int64_t count, char *to) {
   const int64_t bytes = g->window_elements * g->element_bytes;
   if (g->window_elements == 1) {
-    element_windows(g, from, starts, count, to);
+    tsr_elements_gather(to, from, starts, g->element_bytes, count);
   } else if (!g->window.loop_count) {
     long_windows(g, from, starts, count, to);
   } else {

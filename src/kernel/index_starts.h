@@ -1,5 +1,5 @@
-// Where the windows of a gather or scatter start: a tensor of indices holds a vector for each
-// window.
+// Indices that a program computes, and where the windows of a gather or scatter start: a tensor of
+// indices holds a vector for each window.
 #ifndef TESSERA_KERNEL_INDEX_STARTS_H
 #define TESSERA_KERNEL_INDEX_STARTS_H
 
@@ -8,6 +8,11 @@
 #include "tessera/dtype.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
+
+// Reads `count` integers, `stride` elements apart, as they are in the memory of a run. Numbers
+// above the range of int64_t become its largest.
+void tsr_read_indices(tsr_dtype dtype, const char *from, int64_t stride, int64_t count,
+                      int64_t *out);
 
 // A dimension of the indices that counts windows. `index` and `operand` are strides in elements of
 // the two tensors; that of the operand is 0 but for a batching dimension.

@@ -8,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "element/copy_runs.h"
+#include "kernel/region_call.h"
 
 enum {
   BLOCK = 256,            // starts read at a time
@@ -15,8 +16,7 @@ enum {
   LEAST_SPLIT = 1 << 20,  // bytes of updates that are worth several tasks
   TASK_BYTES = 256 << 10,
   MOST_BANDS = 8,  // every one of them reads all starts
-  STRIPE = 16 << 10,
-  POINTER = (int)sizeof(void *)
+  STRIPE = 16 << 10
 };
 
 // ---- planning ----
@@ -61,7 +61,7 @@ int64_t tsr_scatter_temp_bytes(const tsr_scatter *s) {
 typedef struct body_memory {
   const char **inputs;
   char **outputs;
-  char *results, *scratch;
+  char *scratch;
 } body_memory;
 
 typedef struct scatter_task {
@@ -73,34 +73,31 @@ typedef struct scatter_task {
   body_memory memory;
 } scatter_task;
 
-static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-static int64_t address_bytes(const tsr_scatter *s) {
-  return rounded((3 * (int64_t)s->tensor_count + s->outside_count) * POINTER);
-}
-
-static int64_t result_bytes(const tsr_scatter *s) {
-  int64_t bytes = 0;
-  if (s->tensor_count > 1)
-    for (int i = 0; i < s->tensor_count; i++)
-      bytes += rounded(s->program_most * s->tensors[i].element_bytes);
-  return bytes;
+static int64_t cut_memory(const tsr_scatter *s, char *memory, body_memory *out) {
+  tsr_memory_cut cut = {.memory = memory};
+  const int64_t pointer = (int64_t)sizeof(void *);
+  *out = (body_memory){0};
+  if (s->body != TSR_SCATTER_PROGRAM) return 0;
+  out->inputs = tsr_memory_take(&cut, (2 * s->tensor_count + s->outside_count) * pointer);
+  out->outputs = tsr_memory_take(&cut, s->tensor_count * pointer);
+  for (int i = 0; i < s->tensor_count && s->tensor_count > 1; i++) {
+    char *results = tsr_memory_take(&cut, s->program_most * s->tensors[i].element_bytes);
+    if (memory) out->outputs[i] = results;
+  }
+  out->scratch = tsr_memory_take(&cut, tsr_tile_scratch_bytes(s->program));
+  return cut.used;
 }
 
 int64_t tsr_scatter_scratch_bytes(const tsr_scatter *s) {
-  if (s->body != TSR_SCATTER_PROGRAM) return 0;
-  return address_bytes(s) + result_bytes(s) + tsr_tile_scratch_bytes(s->program);
+  body_memory none;
+  return cut_memory(s, NULL, &none);
 }
 
 static body_memory memory_of(const tsr_scatter *s, const tsr_kernel_call *call, int worker) {
-  if (s->body != TSR_SCATTER_PROGRAM) return (body_memory){0};
-  char *scratch = tsr_kernel_scratch(call, worker);
-  const char **inputs = (const char **)(void *)scratch;
-  const body_memory memory = {
-      inputs, (char **)(void *)(inputs + 2 * s->tensor_count + s->outside_count),
-      scratch + address_bytes(s), scratch + address_bytes(s) + result_bytes(s)};
+  body_memory memory;
+  if (cut_memory(s, tsr_kernel_scratch(call, worker), &memory) == 0) return memory;
   for (int i = 0; i < s->outside_count; i++)
-    inputs[2 * s->tensor_count + i] = call->inputs[2 * s->tensor_count + 1 + i];
+    memory.inputs[2 * s->tensor_count + i] = call->inputs[2 * s->tensor_count + 1 + i];
   return memory;
 }
 
@@ -114,14 +111,12 @@ static const char *updates_of(const scatter_task *t, int tensor) {
 static void run_body(const scatter_task *t, int64_t to, int64_t from, int64_t count) {
   const tsr_scatter *s = t->scatter;
   const body_memory *m = &t->memory;
-  char *result = m->results;
   for (int i = 0; i < s->tensor_count; i++) {
     const int64_t width = s->tensors[i].element_bytes;
     char *target = t->call->outputs[i] + to * width;
     m->inputs[i] = target;
     m->inputs[s->tensor_count + i] = updates_of(t, i) + from * width;
-    m->outputs[i] = s->tensor_count > 1 ? result : target;
-    result += rounded(s->program_most * width);
+    if (s->tensor_count == 1) m->outputs[i] = target;
   }
   tsr_tile_run_few(s->program, count, m->inputs, m->outputs, m->scratch);
   for (int i = 0; i < s->tensor_count && s->tensor_count > 1; i++) {
@@ -134,7 +129,8 @@ static void combine_run(const scatter_task *t, int64_t to, int64_t from, int64_t
   const tsr_scatter *s = t->scatter;
   if (s->body == TSR_SCATTER_COMBINE) {
     const int64_t width = s->tensors[0].element_bytes;
-    s->combine(t->call->outputs[0] + to * width, updates_of(t, 0) + from * width, count);
+    char *target = t->call->outputs[0] + to * width;
+    s->loops->pair(target, target, updates_of(t, 0) + from * width, count);
     return;
   }
   for (int64_t done = 0; done < count; done += s->program_most)

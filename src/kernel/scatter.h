@@ -2,14 +2,10 @@
 #ifndef TESSERA_KERNEL_SCATTER_H
 #define TESSERA_KERNEL_SCATTER_H
 
+#include "kernel/fold_loops.h"
 #include "kernel/index_starts.h"
 #include "kernel/strided_copies.h"
 #include "tile/tile.h"
-
-// Changes `count` elements: target[i] = op(target[i], source[i]).
-typedef void tsr_combine_fn(char *target, const char *source, int64_t count);
-// NULL where a body is run as a tile program.
-tsr_combine_fn *tsr_combine_of(tsr_tile_op op, tsr_dtype dtype);
 
 // One of the tensors that are scattered to together.
 typedef struct tsr_scattered {
@@ -20,7 +16,7 @@ typedef struct tsr_scattered {
 // How a window and what it meets become one.
 typedef enum tsr_scatter_body {
   TSR_SCATTER_REPLACE,  // the update
-  TSR_SCATTER_COMBINE,  // `combine`, of one tensor
+  TSR_SCATTER_COMBINE,  // `loops`, of one tensor
   TSR_SCATTER_PROGRAM   // `program`: of all tensors and of `outside_count` scalars
 } tsr_scatter_body;
 
@@ -29,7 +25,7 @@ typedef struct tsr_scatter {
   int tensor_count;
   const tsr_scattered *tensors;
   tsr_scatter_body body;
-  tsr_combine_fn *combine;
+  const tsr_fold_loops *loops;
   const tsr_tile_program *program;
   int64_t program_most;  // elements that it takes at a time
   int outside_count;

@@ -2,7 +2,7 @@
 // so a loop that fills a tensor row by row takes time linear in its size.
 #include "kernel/window_copies.h"
 
-#include "kernel/index_values.h"
+#include "kernel/index_starts.h"
 
 // Bytes from the start of the tensor to the window.
 static int64_t window_offset(const tsr_window_copy *w, const char *const *inputs) {

@@ -227,9 +227,9 @@ static tsr_status describe_body(tsr_lowering *lowering, tsr_op *op, tsr_scatter 
   enum { MOST = 1024, MOST_OF_SEVERAL = 256 };
   if (replaces(op)) return NULL;
   const tsr_tile_op single = tsr_region_single(&op->regions[0]);
-  out->combine = tsr_combine_of(single, op->results[0].type->dtype);
-  out->body = out->combine ? TSR_SCATTER_COMBINE : TSR_SCATTER_PROGRAM;
-  if (out->combine) return NULL;
+  out->loops = tsr_fold_loops_of(op->results[0].type->dtype, single);
+  out->body = out->loops ? TSR_SCATTER_COMBINE : TSR_SCATTER_PROGRAM;
+  if (out->loops) return NULL;
   out->program_most = op->result_count > 1 ? MOST_OF_SEVERAL : MOST;
   TSR_TRY(tsr_region_compile(lowering, &op->regions[0], out->program_most, out_code));
   out->program = out_code->program;
