@@ -1,9 +1,11 @@
 int suite_control(void);
 int suite_executable(void);
+int suite_moves(void);
 
 int main(void) {
   int failed = 0;
   failed += suite_control();
   failed += suite_executable();
+  failed += suite_moves();
   return failed;
 }

@@ -1,0 +1,276 @@
+// Ops that move elements, compiled and run, against the evaluator of constants.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "exec/runs.h"
+#include "simplify/evaluate.h"
+#include "syntax/syntax.h"
+#include "tessera/engine/kernels.h"
+
+// A program of one op: its arguments, the op, the type of the result.
+typedef struct move_case {
+  const char *arguments, *op, *result;
+  int64_t low, high;  // of integers, which are indices where the op has indices
+} move_case;
+
+#define GATHER(offset, collapsed, batching, index_batching, map, vector, sizes)                \
+  "\"stablehlo.gather\"(%x, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [" offset \
+  "], collapsed_slice_dims = [" collapsed "], operand_batching_dims = [" batching              \
+  "], start_indices_batching_dims = [" index_batching "], start_index_map = [" map             \
+  "], index_vector_dim = " vector ">, slice_sizes = array<i64: " sizes ">} : "
+#define SCATTER(window, inserted, batching, index_batching, map, vector, type, body)          \
+  "\"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = "                          \
+  "#stablehlo.scatter<update_window_dims = [" window "], inserted_window_dims = [" inserted   \
+  "], input_batching_dims = [" batching "], scatter_indices_batching_dims = [" index_batching \
+  "], scatter_dims_to_operand_dims = [" map "], index_vector_dim = " vector                   \
+  ">}> ({\n^bb0(%a: tensor<" type ">, %b: tensor<" type ">):\n" body                          \
+  "  stablehlo.return %r : tensor<" type ">\n}) : "
+#define BODY(op, type) "  %r = stablehlo." op " : tensor<" type ">\n"
+
+static const move_case cases[] = {
+    // one strided copy
+    {"%x: tensor<5x7xf32>", "stablehlo.transpose %x, dims = [1, 0] : (tensor<5x7xf32>) -> ",
+     "tensor<7x5xf32>", 0, 9},
+    {"%x: tensor<700x900xf32>", "stablehlo.transpose %x, dims = [1, 0] : (tensor<700x900xf32>) -> ",
+     "tensor<900x700xf32>", 0, 9},
+    {"%x: tensor<3x130x65x4xi16>",
+     "stablehlo.transpose %x, dims = [0, 2, 1, 3] : (tensor<3x130x65x4xi16>) -> ",
+     "tensor<3x65x130x4xi16>", 0, 999},
+    {"%x: tensor<4x3x5xcomplex<f64>>",
+     "stablehlo.transpose %x, dims = [2, 0, 1] : (tensor<4x3x5xcomplex<f64>>) -> ",
+     "tensor<5x4x3xcomplex<f64>>", 0, 9},
+    {"%x: tensor<1x6x1xi8>", "stablehlo.transpose %x, dims = [2, 1, 0] : (tensor<1x6x1xi8>) -> ",
+     "tensor<1x6x1xi8>", 0, 9},
+    {"%x: tensor<6x4xf32>", "stablehlo.slice %x [2:5, 0:4] : (tensor<6x4xf32>) -> ",
+     "tensor<3x4xf32>", 0, 9},
+    {"%x: tensor<6x9xf32>", "stablehlo.slice %x [1:6:2, 2:9:3] : (tensor<6x9xf32>) -> ",
+     "tensor<3x3xf32>", 0, 9},
+    {"%x: tensor<6x4xf32>", "stablehlo.slice %x [3:3, 1:2] : (tensor<6x4xf32>) -> ",
+     "tensor<0x1xf32>", 0, 9},
+    {"%x: tensor<4x1x3xf32>",
+     "stablehlo.broadcast_in_dim %x, dims = [0, 2, 3] : (tensor<4x1x3xf32>) -> ",
+     "tensor<4x2x5x3xf32>", 0, 9},
+    {"%x: tensor<i1>", "stablehlo.broadcast_in_dim %x, dims = [] : (tensor<i1>) -> ",
+     "tensor<3x50xi1>", 0, 1},
+    {"%x: tensor<900xf32>", "stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<900xf32>) -> ",
+     "tensor<900x801xf32>", 0, 9},
+    {"%x: tensor<5x33xui16>", "stablehlo.reverse %x, dims = [0, 1] : ", "tensor<5x33xui16>", 0, 99},
+    {"%x: tensor<5x3xf64>", "stablehlo.reverse %x, dims = [0] : ", "tensor<5x3xf64>", 0, 9},
+    // several
+    {"%x: tensor<3x2xf32>, %y: tensor<3x0xf32>, %z: tensor<3x4xf32>",
+     "stablehlo.concatenate %x, %y, %z, dim = 1 : (tensor<3x2xf32>, tensor<3x0xf32>, "
+     "tensor<3x4xf32>) -> ",
+     "tensor<3x6xf32>", 0, 9},
+    {"%x: tensor<900x300xf32>, %y: tensor<900x201xf32>",
+     "stablehlo.concatenate %x, %y, dim = 1 : (tensor<900x300xf32>, tensor<900x201xf32>) -> ",
+     "tensor<900x501xf32>", 0, 9},
+    {"%x: tensor<3x4xi32>, %v: tensor<i32>",
+     "stablehlo.pad %x, %v, low = [1, -1], high = [2, 3], interior = [0, 2] : (tensor<3x4xi32>, "
+     "tensor<i32>) -> ",
+     "tensor<6x12xi32>", 0, 9},
+    {"%x: tensor<3x4xi32>, %v: tensor<i32>",
+     "stablehlo.pad %x, %v, low = [-2, -1], high = [-1, 0], interior = [0, 1] : (tensor<3x4xi32>, "
+     "tensor<i32>) -> ",
+     "tensor<0x6xi32>", 0, 9},
+    {"%x: tensor<5xf32>, %v: tensor<f32>",
+     "stablehlo.pad %x, %v, low = [-7], high = [6], interior = [1] : (tensor<5xf32>, "
+     "tensor<f32>) -> ",
+     "tensor<8xf32>", 0, 9},
+    {"%x: tensor<600x700xf32>, %v: tensor<f32>",
+     "stablehlo.pad %x, %v, low = [1, 1], high = [1, 1], interior = [0, 0] : "
+     "(tensor<600x700xf32>, tensor<f32>) -> ",
+     "tensor<602x702xf32>", 0, 9},
+    {"%x: tensor<2xf32>", "stablehlo.bitcast_convert %x : (tensor<2xf32>) -> ", "tensor<2x4xui8>",
+     0, 9},
+    {"%x: tensor<2x4xi8>", "stablehlo.bitcast_convert %x : (tensor<2x4xi8>) -> ", "tensor<2xf32>",
+     0, 99},
+    {"%x: tensor<f32>", "stablehlo.iota dim = 1 : ", "tensor<3x5x2xbf16>", 0, 9},
+    // places computed by the program
+    {"%x: tensor<6x5xf32>, %i: tensor<i8>, %j: tensor<i8>",
+     "stablehlo.dynamic_slice %x, %i, %j, sizes = [2, 3] : (tensor<6x5xf32>, tensor<i8>, "
+     "tensor<i8>) -> ",
+     "tensor<2x3xf32>", -3, 9},
+    {"%x: tensor<6x5xf32>, %u: tensor<2x3xf32>, %i: tensor<ui64>, %j: tensor<ui64>",
+     "stablehlo.dynamic_update_slice %x, %u, %i, %j : (tensor<6x5xf32>, tensor<2x3xf32>, "
+     "tensor<ui64>, tensor<ui64>) -> ",
+     "tensor<6x5xf32>", -3, 9},
+    {"%x: tensor<6x5xf32>, %u: tensor<6x5xf32>, %i: tensor<i16>, %j: tensor<i16>",
+     "stablehlo.dynamic_update_slice %x, %u, %i, %j : (tensor<6x5xf32>, tensor<6x5xf32>, "
+     "tensor<i16>, tensor<i16>) -> ",
+     "tensor<6x5xf32>", -3, 9},
+    // rows
+    {"%x: tensor<50x40xf32>, %i: tensor<9x1xi32>",
+     GATHER("1", "0", "", "", "0", "1", "1, 40") "(tensor<50x40xf32>, tensor<9x1xi32>) -> ",
+     "tensor<9x40xf32>", -5, 60},
+    {"%x: tensor<50x400xf32>, %i: tensor<3000xui8>",
+     GATHER("1", "0", "", "", "0", "1", "1, 400") "(tensor<50x400xf32>, tensor<3000xui8>) -> ",
+     "tensor<3000x400xf32>", 0, 60},
+    // single elements, columns, windows with gaps, large windows
+    {"%x: tensor<7x9xi16>, %i: tensor<4x5x2xi64>",
+     GATHER("", "0, 1", "", "", "1, 0", "2", "1, 1") "(tensor<7x9xi16>, tensor<4x5x2xi64>) -> ",
+     "tensor<4x5xi16>", -2, 10},
+    {"%x: tensor<30x20xf64>, %i: tensor<600xi32>",
+     GATHER("0", "1", "", "", "1", "1", "30, 1") "(tensor<30x20xf64>, tensor<600xi32>) -> ",
+     "tensor<30x600xf64>", -2, 21},
+    {"%x: tensor<7x9x4xf32>, %i: tensor<3x2x3xi32>",
+     GATHER("0, 2, 4", "", "", "", "2, 0, 1", "2",
+            "2, 3, 2") "(tensor<7x9x4xf32>, tensor<3x2x3xi32>) -> ",
+     "tensor<2x3x3x2x2xf32>", -2, 10},
+    {"%x: tensor<3x500x400xf32>, %i: tensor<2x1xi32>",
+     GATHER("1, 2", "0", "", "", "0", "1",
+            "1, 500, 400") "(tensor<3x500x400xf32>, tensor<2x1xi32>) -> ",
+     "tensor<2x500x400xf32>", 0, 3},
+    // batches, index vectors along the first dim
+    {"%x: tensor<3x7x5xf32>, %i: tensor<2x4x3xi32>",
+     GATHER("1, 3", "", "0", "2", "1, 2", "0",
+            "1, 2, 3") "(tensor<3x7x5xf32>, tensor<2x4x3xi32>) -> ",
+     "tensor<4x2x3x3xf32>", -2, 8},
+    {"%x: tensor<50x40xf32>, %i: tensor<9x1xi32>, %u: tensor<9x40xf32>",
+     SCATTER(
+         "1", "0", "", "", "0", "1", "f32",
+         BODY("add %a, %b", "f32")) "(tensor<50x40xf32>, tensor<9x1xi32>, tensor<9x40xf32>) -> ",
+     "tensor<50x40xf32>", -5, 55},
+    {"%x: tensor<50x200xf32>, %i: tensor<2000xi32>, %u: tensor<2000x200xf32>",
+     SCATTER("1", "0", "", "", "0", "1", "f32",
+             BODY("add %b, %a",
+                  "f32")) "(tensor<50x200xf32>, tensor<2000xi32>, tensor<2000x200xf32>) -> ",
+     "tensor<50x200xf32>", -5, 55},
+    {"%x: tensor<20000xf32>, %i: tensor<50000xi32>, %u: tensor<50000xf32>",
+     SCATTER("", "0", "", "", "0", "1", "f32",
+             BODY("subtract %a, %b",
+                  "f32")) "(tensor<20000xf32>, tensor<50000xi32>, tensor<50000xf32>) -> ",
+     "tensor<20000xf32>", -5, 21000},
+    {"%x: tensor<5x20000xi32>, %i: tensor<60xi32>, %u: tensor<60x20000xi32>",
+     SCATTER("1", "0", "", "", "0", "1", "i32",
+             BODY("maximum %a, %b",
+                  "i32")) "(tensor<5x20000xi32>, tensor<60xi32>, tensor<60x20000xi32>) -> ",
+     "tensor<5x20000xi32>", -1, 6},
+    {"%x: tensor<7x9xbf16>, %i: tensor<4x2xi64>, %u: tensor<4x3x2xbf16>",
+     SCATTER("1, 2", "", "", "", "1, 0", "1", "bf16",
+             BODY("multiply %a, %b",
+                  "bf16")) "(tensor<7x9xbf16>, tensor<4x2xi64>, tensor<4x3x2xbf16>) -> ",
+     "tensor<7x9xbf16>", -4, 10},
+    {"%x: tensor<3x7xi64>, %i: tensor<4x3x1xi64>, %u: tensor<2x4x3xi64>",
+     SCATTER("0", "", "0", "1", "1", "2", "i64",
+             BODY("minimum %a, %b",
+                  "i64")) "(tensor<3x7xi64>, tensor<4x3x1xi64>, tensor<2x4x3xi64>) -> ",
+     "tensor<3x7xi64>", -2, 8},
+};
+
+static const char replace_text[] =
+    "func.func @main(%x: tensor<20xf32>, %y: tensor<20xi32>, %i: tensor<50xi32>, "
+    "%u: tensor<50xf32>, %v: tensor<50xi32>) -> (tensor<20xf32>, tensor<20xi32>) {\n"
+    "  %r:2 = \"stablehlo.scatter\"(%x, %y, %i, %u, %v) <{scatter_dimension_numbers = "
+    "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+    "index_vector_dim = 1>}> ({\n"
+    "  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):\n"
+    "    stablehlo.return %c, %d : tensor<f32>, tensor<i32>\n"
+    "  }) : (tensor<20xf32>, tensor<20xi32>, tensor<50xi32>, tensor<50xf32>, tensor<50xi32>) -> "
+    "(tensor<20xf32>, tensor<20xi32>)\n"
+    "  return %r#0, %r#1 : tensor<20xf32>, tensor<20xi32>\n"
+    "}\n";
+
+// The same with a body that mixes both tensors and a value from outside.
+static const char mixed_text[] =
+    "func.func @main(%x: tensor<20xf32>, %y: tensor<20xi32>, %i: tensor<50xi32>, "
+    "%u: tensor<50xf32>, %v: tensor<50xi32>, %o: tensor<i32>) -> (tensor<20xf32>, "
+    "tensor<20xi32>) {\n"
+    "  %r:2 = \"stablehlo.scatter\"(%x, %y, %i, %u, %v) <{scatter_dimension_numbers = "
+    "#stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], "
+    "index_vector_dim = 1>}> ({\n"
+    "  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):\n"
+    "    %p = stablehlo.compare LT, %d, %o : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+    "    %s = stablehlo.select %p, %a, %c : tensor<i1>, tensor<f32>\n"
+    "    %t = stablehlo.add %b, %d : tensor<i32>\n"
+    "    stablehlo.return %s, %t : tensor<f32>, tensor<i32>\n"
+    "  }) : (tensor<20xf32>, tensor<20xi32>, tensor<50xi32>, tensor<50xf32>, tensor<50xi32>) -> "
+    "(tensor<20xf32>, tensor<20xi32>)\n"
+    "  return %r#0, %r#1 : tensor<20xf32>, tensor<20xi32>\n"
+    "}\n";
+
+enum { MOST_VALUES = 6 };
+
+// Elements of a type: numbers from `low` to `high`, or small ones that every float holds.
+static char *random_elements(test_random *random, const tsr_type *type, int64_t low, int64_t high) {
+  const int64_t count = tsr_type_element_count(type);
+  const tsr_dtype_info *info = tsr_dtype_info_of(type->dtype);
+  const bool is_float = info->kind == TSR_CLASS_FLOAT || info->kind == TSR_CLASS_COMPLEX;
+  if (is_float) low = -8, high = 8;
+  if (info->kind == TSR_CLASS_UNSIGNED && low < 0) low = 0;
+  int64_t *numbers = malloc(sizeof *numbers * (size_t)(count + 1));
+  char *bytes = malloc((size_t)(count * info->bits / 8 + 1));
+  for (int64_t i = 0; i < count; i++) numbers[i] = test_random_range(random, low, high);
+  assert_ok(tsr_convert(TSR_I64, numbers, type->dtype, bytes, count));
+  free(numbers);
+  return bytes;
+}
+
+// What the evaluator gives for the entry on these arguments.
+static void evaluate(tsr_ir *ir, char *const *inputs, const tsr_attr **out_results) {
+  tsr_ir_block *body = tsr_func_body(tsr_ir_entry(ir));
+  const tsr_attr *arguments[MOST_VALUES];
+  const tsr_evaluate_limits limits = {.elements = 1 << 24, .steps = INT64_C(1) << 40};
+  bool known = false;
+  for (int i = 0; i < body->arg_count; i++) {
+    const tsr_type *type = body->args[i]->type;
+    const size_t bytes =
+        (size_t)tsr_type_element_count(type) * tsr_type_element_bytes(tsr_type_element(type));
+    arguments[i] = tsr_attr_dense(ir, type, inputs[i], bytes);
+  }
+  assert_ok(tsr_evaluate_block(ir, body, arguments, &limits, &known, out_results));
+  assert_true(known);
+}
+
+static void check_result(const tsr_attr *wanted, const char *got) {
+  const int64_t count = tsr_type_element_count(wanted->type);
+  const size_t width = tsr_type_element_bytes(tsr_type_element(wanted->type));
+  for (int64_t i = 0; i < count; i++)
+    assert_memory_equal(got + i * (int64_t)width, tsr_attr_element(wanted, i), width);
+}
+
+static void check_text(test_random *random, const char *text, int64_t low, int64_t high) {
+  static const int workers[] = {1, 2, 5};
+  tsr_ir *ir = tsr_ir_create();
+  assert_ok(tsr_syntax_read(ir, "test", text, strlen(text)));
+  const tsr_ir_block *body = tsr_func_body(tsr_ir_entry(ir));
+  const tsr_op *terminator = tsr_block_terminator(body);
+  char *inputs[MOST_VALUES], *outputs[MOST_VALUES];
+  const tsr_attr *results[MOST_VALUES];
+  for (int i = 0; i < body->arg_count; i++)
+    inputs[i] = random_elements(random, body->args[i]->type, low, high);
+  evaluate(ir, inputs, results);
+  for (int i = 0; i < terminator->operand_count; i++)
+    outputs[i] = malloc((size_t)tsr_type_element_count(results[i]->type) * 16 + 1);
+  for (size_t w = 0; w < COUNT_OF(workers); w++) {
+    TSR_OWN(executable, executable);
+    executable = compile_text(text, workers[w]);
+    assert_ok(tsr_executable_run(executable, (const void *const *)inputs, (void *const *)outputs));
+    for (int i = 0; i < terminator->operand_count; i++) check_result(results[i], outputs[i]);
+  }
+  for (int i = 0; i < terminator->operand_count; i++) free(outputs[i]);
+  for (int i = 0; i < body->arg_count; i++) free(inputs[i]);
+  tsr_ir_destroy(ir);
+}
+
+static void ops_move_what_the_evaluator_moves(void **state) {
+  (void)state;
+  test_random random = {7};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const move_case *c = &cases[i];
+    TSR_OWN(text, text);
+    tsr_text_addf(&text,
+                  "func.func @main(%s) -> %s {\n  %%result = %s%s\n  return %%result : %s\n}",
+                  c->arguments, c->result, c->op, c->result, c->result);
+    check_text(&random, tsr_text_string(&text), c->low, c->high);
+  }
+}
+
+static void tensors_are_scattered_to_together(void **state) {
+  (void)state;
+  test_random random = {8};
+  check_text(&random, replace_text, -3, 22);
+  check_text(&random, mixed_text, -3, 22);
+}
+
+SUITE(moves, TEST(ops_move_what_the_evaluator_moves), TEST(tensors_are_scattered_to_together))
