@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "element/copy_internal.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
@@ -25,30 +26,33 @@ enum { LINE = 64 };  // bytes of a cache line
 // ---- one run ----
 
 #if defined __SSE2__
-// Whole lines by streamed stores, the ends by memcpy.
-static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
-  const int64_t head = -(intptr_t)to & (LINE - 1);
-  memcpy(to, from, (size_t)head);
-  to += head, from += head, count -= head;
-  for (; count >= LINE; to += LINE, from += LINE, count -= LINE) {
-    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
-    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(from + 16));
-    const __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(from + 32));
-    const __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(from + 48));
-    _mm_stream_si128((__m128i *)(void *)to, a);
-    _mm_stream_si128((__m128i *)(void *)(to + 16), b);
-    _mm_stream_si128((__m128i *)(void *)(to + 32), c);
-    _mm_stream_si128((__m128i *)(void *)(to + 48), d);
-  }
-  memcpy(to, from, (size_t)count);
+// One line, to an aligned address.
+static inline void stream_line(char *restrict to, const char *restrict from) {
+  const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
+  const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(from + 16));
+  const __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(from + 32));
+  const __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(from + 48));
+  _mm_stream_si128((__m128i *)(void *)to, a);
+  _mm_stream_si128((__m128i *)(void *)(to + 16), b);
+  _mm_stream_si128((__m128i *)(void *)(to + 32), c);
+  _mm_stream_si128((__m128i *)(void *)(to + 48), d);
 }
 void tsr_copy_fence(void) { _mm_sfence(); }
 #else
-static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
-  memcpy(to, from, (size_t)count);
+static inline void stream_line(char *restrict to, const char *restrict from) {
+  memcpy(to, from, LINE);
 }
 void tsr_copy_fence(void) {}
 #endif
+
+// Whole lines by streamed stores, the ends by memcpy.
+static void stream_run(char *restrict to, const char *restrict from, int64_t count) {
+  const int64_t head = tsr_least(-(intptr_t)to & (LINE - 1), count);
+  memcpy(to, from, (size_t)head);
+  to += head, from += head, count -= head;
+  for (; count >= LINE; to += LINE, from += LINE, count -= LINE) stream_line(to, from);
+  memcpy(to, from, (size_t)count);
+}
 
 // Fewer than 64 bytes: two moves that may overlap in the middle.
 #define MOVE_ENDS(size)                        \
@@ -203,7 +207,7 @@ static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t
                      int64_t bytes, tsr_copy_stores stores) {
   if (bytes == LINE && stores == TSR_STORES_STREAMED && (intptr_t)to % LINE == 0 &&
       to_step % LINE == 0) {
-    for (int64_t i = 0; i < rows; i++) stream_run(to + i * to_step, t->rows[i], LINE);
+    for (int64_t i = 0; i < rows; i++) stream_line(to + i * to_step, t->rows[i]);
   } else if (bytes == LINE) {
     for (int64_t i = 0; i < rows; i++) memcpy(to + i * to_step, t->rows[i], LINE);
   } else {
@@ -211,6 +215,12 @@ static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t
   }
 }
 
+// The tile of the next lines is read after a row of tiles: too late for the processor to guess.
+static inline void prefetch_lines(const char *from, int64_t step, int64_t count) {
+  for (int64_t i = 0; i < count; i++) __builtin_prefetch(from + i * step);
+}
+
+// Tiles go along a block of the source, then to the next lines: pages of the target stay known.
 // Squares, then the rest of lines and of whole lines.
 #define TRANSPOSE(width)                                                                          \
   static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
@@ -227,15 +237,21 @@ static void put_tile(const transpose_tile *t, char *to, int64_t to_step, int64_t
   }                                                                                               \
   static void transpose_##width(const tsr_byte_box *box, const char *from, char *to) {            \
     const tsr_copy_loop *line = &box->loops[box->loop_count - 2], *next = line + 1;               \
-    enum { SIDE = LINE / (width) };                                                               \
+    enum { SIDE = LINE / (width), BLOCK = 256 };                                                  \
     transpose_tile t;                                                                             \
-    for (int64_t j = 0; j < line->count; j += SIDE) {                                             \
-      const int64_t lines = line->count - j < SIDE ? line->count - j : SIDE;                      \
-      for (int64_t i = 0; i < next->count; i += SIDE) {                                           \
-        const int64_t across = next->count - i < SIDE ? next->count - i : SIDE;                   \
-        turn_##width(from + j * line->from + i * (width), line->from, lines, across, &t);         \
-        put_tile(&t, to + i * next->to + j * (width), next->to, across, lines * (width),          \
-                 box->stores);                                                                    \
+    for (int64_t block = 0; block < next->count; block += BLOCK) {                                \
+      const int64_t end = tsr_least(block + BLOCK, next->count);                                  \
+      for (int64_t j = 0; j < line->count; j += SIDE) {                                           \
+        const int64_t lines = tsr_least(line->count - j, SIDE);                                   \
+        for (int64_t i = block; i < end; i += SIDE) {                                             \
+          const int64_t across = tsr_least(end - i, SIDE);                                        \
+          const char *tile = from + j * line->from + i * (width);                                 \
+          prefetch_lines(tile + SIDE * line->from, line->from,                                    \
+                         tsr_least(line->count - j - SIDE, SIDE));                                \
+          turn_##width(tile, line->from, lines, across, &t);                                      \
+          put_tile(&t, to + i * next->to + j * (width), next->to, across, lines * (width),        \
+                   box->stores);                                                                  \
+        }                                                                                         \
       }                                                                                           \
     }                                                                                             \
   }
