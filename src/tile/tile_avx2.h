@@ -28,7 +28,7 @@ AVX2_INLINE tsr_f32x8 fma32(tsr_f32x8 a, tsr_f32x8 b, tsr_f32x8 c) {
 AVX2_INLINE tsr_f64x4 fma64(tsr_f64x4 a, tsr_f64x4 b, tsr_f64x4 c) {
   return _mm256_fmadd_pd(a, b, c);
 }
-// Where the sign bit of `mask` is set `yes`, else `no`.
+// Where the sign of `mask` is set `yes`, else `no`.
 AVX2_INLINE tsr_f32x8 select32(tsr_f32x8 mask, tsr_f32x8 yes, tsr_f32x8 no) {
   return _mm256_blendv_ps(no, yes, mask);
 }
@@ -56,10 +56,14 @@ AVX2_INLINE tsr_f64x4 clamp64(tsr_f64x4 x, double low, double high) {
   return _mm256_min_pd(all64(high), _mm256_max_pd(all64(low), x));
 }
 // terms[0] + terms[1] x + terms[2] x^2 and so on, at least 2 of them. Even and odd terms are summed
-// side by side, which makes the chain of steps that wait for each other half as long.
+// side by side, where that makes the chain of steps that wait for each other shorter.
 AVX2_INLINE tsr_f32x8 polynomial32(const float *terms, int count, tsr_f32x8 x) {
-  const tsr_f32x8 square = x * x;
   tsr_f32x8 sum = all32(terms[count - 1]), other = all32(terms[count - 2]);
+  if (count <= 5) {
+    for (int i = count - 2; i >= 0; i--) sum = fma32(sum, x, all32(terms[i]));
+    return sum;
+  }
+  const tsr_f32x8 square = x * x;
   for (int i = count - 3; i >= 0; i--) {
     const tsr_f32x8 next = fma32(sum, square, all32(terms[i]));
     sum = other;
@@ -68,8 +72,12 @@ AVX2_INLINE tsr_f32x8 polynomial32(const float *terms, int count, tsr_f32x8 x) {
   return fma32(sum, x, other);
 }
 AVX2_INLINE tsr_f64x4 polynomial64(const double *terms, int count, tsr_f64x4 x) {
-  const tsr_f64x4 square = x * x;
   tsr_f64x4 sum = all64(terms[count - 1]), other = all64(terms[count - 2]);
+  if (count <= 5) {
+    for (int i = count - 2; i >= 0; i--) sum = fma64(sum, x, all64(terms[i]));
+    return sum;
+  }
+  const tsr_f64x4 square = x * x;
   for (int i = count - 3; i >= 0; i--) {
     const tsr_f64x4 next = fma64(sum, square, all64(terms[i]));
     sum = other;

@@ -6,27 +6,22 @@
 #define LOG2_E 0x1.715476p+0f
 #define LN2_HIGH 0x1.62e43p-1f  // ln 2 rounded, and the rest
 #define LN2_LOW -0x1.05c61p-29f
-#define ROUND_SHIFT 0x1.8p+23f  // added, it leaves the nearest whole number in the low bits
+// Added to a number, it leaves the nearest whole number n in the low bits, and there 127 + n +
+// more: the exponent of 2^(n + more), which need only be shifted to its place.
+#define SHIFT(more) (0x1.8p+23f + 127 + (more))
 
-// x = n ln 2 + rest, where n is a whole number.
+// x = n ln 2 + rest, where n is a whole number; scale = 2^(n + more).
 typedef struct tsr_reduced32 {
-  tsr_f32x8 rest;
-  tsr_i32x8 n;
+  tsr_f32x8 rest, scale;
 } tsr_reduced32;
 
-AVX2_INLINE tsr_reduced32 reduce(tsr_f32x8 x) {
-  const tsr_f32x8 shifted = fma32(x, all32(LOG2_E), all32(ROUND_SHIFT));
-  const tsr_f32x8 n = shifted - all32(ROUND_SHIFT);
+AVX2_INLINE tsr_reduced32 reduce(tsr_f32x8 x, tsr_f32x8 shift) {
+  const tsr_f32x8 shifted = fma32(x, all32(LOG2_E), shift), n = shifted - shift;
   const tsr_f32x8 rest = fma32(n, all32(-LN2_HIGH), x);
   return (tsr_reduced32){
       .rest = fma32(n, all32(-LN2_LOW), rest),
-      .n = _mm256_sub_epi32(_mm256_castps_si256(shifted), _mm256_castps_si256(all32(ROUND_SHIFT))),
+      .scale = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(shifted), 23)),
   };
-}
-
-// 2^n for -126 <= n <= 127
-AVX2_INLINE tsr_f32x8 power_of_two(tsr_i32x8 n) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
 }
 
 // exp(rest) = 1 + slope * rest
@@ -37,28 +32,32 @@ AVX2_INLINE tsr_f32x8 slope_of(tsr_f32x8 rest) {
 
 // Scaled in two steps, since 2^n itself may be too large or too small for f32.
 AVX2_INLINE tsr_f32x8 exponential(tsr_f32x8 any) {
-  const tsr_reduced32 x = reduce(clamp32(any, -104, 89));
-  const tsr_i32x8 half = _mm256_srai_epi32(x.n, 1);
-  const tsr_f32x8 scale = power_of_two(half);
-  const tsr_f32x8 value = fma32(slope_of(x.rest), x.rest * scale, scale);
-  return value * power_of_two(_mm256_sub_epi32(x.n, half));
+  const tsr_f32x8 shift = select32(any, all32(SHIFT(32)), all32(SHIFT(-1)));
+  const tsr_reduced32 x = reduce(clamp32(any, -104, 89), shift);
+  const tsr_f32x8 value = fma32(slope_of(x.rest), x.rest * x.scale, x.scale);
+  return value * select32(any, all32(0x1p-32f), all32(2));
+}
+
+// Of numbers that are not positive.
+AVX2_INLINE tsr_f32x8 exponential_of_negative(tsr_f32x8 any) {
+  const tsr_reduced32 x = reduce(_mm256_max_ps(all32(-104), any), all32(SHIFT(32)));
+  return fma32(slope_of(x.rest), x.rest * x.scale, x.scale) * all32(0x1p-32f);
 }
 
 // 2^n (exp(rest) - 1) + (2^n - 1), all halved, so that 2^n does not overflow before the result.
 AVX2_INLINE tsr_f32x8 exponential_minus_one(tsr_f32x8 any) {
   static const float terms[] = {0.5f,          0.166666672f,   0.041666355f,
                                 0.0083332723f, 0.00139411027f, 0.000199143731f};
-  const tsr_reduced32 x = reduce(clamp32(any, -30, 89));
+  const tsr_reduced32 x = reduce(clamp32(any, -30, 89), all32(SHIFT(-1)));
   const tsr_f32x8 square = x.rest * x.rest;
   const tsr_f32x8 value = fma32(POLYNOMIAL32(terms, x.rest), square, x.rest);
-  const tsr_f32x8 scale = power_of_two(_mm256_sub_epi32(x.n, _mm256_set1_epi32(1)));
-  const tsr_f32x8 result = fma32(scale, value, scale - all32(0.5f)) * all32(2);
+  const tsr_f32x8 result = fma32(x.scale, value, x.scale - all32(0.5f)) * all32(2);
   return select32(COMPARE32(size32(any), LT, all32(0x1p-25f)), any, result);
 }
 
 // Of the negative number, so that nothing overflows.
 AVX2_INLINE tsr_f32x8 logistic(tsr_f32x8 x) {
-  const tsr_f32x8 e = exponential(_mm256_or_ps(x, all32(-0.0f)));
+  const tsr_f32x8 e = exponential_of_negative(_mm256_or_ps(x, all32(-0.0f)));
   const tsr_f32x8 above = select32(x, e, all32(1)), below = e + all32(1);
   const tsr_f32x8 lost = e - (below - all32(1)), quotient = above / below;
   const tsr_f32x8 left = fma32(-quotient, lost, fma32(-quotient, below, above));
@@ -71,9 +70,8 @@ AVX2_INLINE tsr_f32x8 hyperbolic_tangent(tsr_f32x8 any) {
                                 -0.00590587314f};
   const tsr_f32x8 size = size32(any), square = any * any;
   const tsr_f32x8 small = fma32(POLYNOMIAL32(terms, square) * square, size, size);
-  const tsr_reduced32 x = reduce(_mm256_min_ps(all32(20), size + size));
-  const tsr_f32x8 scale = power_of_two(x.n);
-  const tsr_f32x8 e_plus_one = fma32(slope_of(x.rest), x.rest * scale, scale + all32(1));
+  const tsr_reduced32 x = reduce(_mm256_min_ps(all32(20), size + size), all32(SHIFT(0)));
+  const tsr_f32x8 e_plus_one = fma32(slope_of(x.rest), x.rest * x.scale, x.scale + all32(1));
   const tsr_f32x8 large = all32(1) - all32(2) / e_plus_one;
   return with_sign32(select32(COMPARE32(size, LT, all32(0.6f)), small, large), any);
 }
@@ -97,7 +95,7 @@ AVX2_INLINE tsr_f32x8 log_of_split(tsr_split32 x, tsr_f32x8 more) {
                                 0.140108824f, -0.121153161f, 0.139626414f, -0.13190791f};
   const tsr_f32x8 square = x.f * x.f;
   const tsr_f32x8 cube = fma32(POLYNOMIAL32(terms, x.f), x.f, all32(-0.5f));
-  const tsr_f32x8 rest = fma32(x.n, all32(LN2_LOW), fma32(cube, square, more));
+  const tsr_f32x8 rest = fma32(cube, square, fma32(x.n, all32(LN2_LOW), more));
   return fma32(x.n, all32(LN2_HIGH), x.f + rest);
 }
 
@@ -134,9 +132,8 @@ AVX2_INLINE tsr_f32x8 error_function(tsr_f32x8 any) {
   const tsr_f32x8 size = size32(any);
   const tsr_f32x8 near = fma32(POLYNOMIAL32(near_terms, size * size), size, size);
   const tsr_f32x8 log = POLYNOMIAL32(far_terms, _mm256_min_ps(all32(4), size));
-  const tsr_reduced32 x = reduce(log);
-  const tsr_f32x8 scale = power_of_two(x.n);
-  const tsr_f32x8 far = fma32(-slope_of(x.rest), x.rest * scale, all32(1) - scale);
+  const tsr_reduced32 x = reduce(log, all32(SHIFT(0)));
+  const tsr_f32x8 far = fma32(-slope_of(x.rest), x.rest * x.scale, all32(1) - x.scale);
   return with_sign32(select32(COMPARE32(size, LT, all32(0.95f)), near, far), any);
 }
 
