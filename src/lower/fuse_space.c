@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lower/lower_reduce.h"
+
 bool tsr_form_equal(const tsr_form *a, const tsr_form *b) {
   return a->offset == b->offset && !memcmp(a->coeff, b->coeff, sizeof a->coeff);
 }
@@ -164,11 +166,28 @@ static const struct {
     [TSR_OP_TRANSPOSE] = {true, through_transpose},
     [TSR_OP_SLICE] = {true, through_slice},
     [TSR_OP_REVERSE] = {true, through_reverse},
+    [TSR_OP_CAST] = {true, NULL},
+    [TSR_OP_SDY_SHARDING_CONSTRAINT] = {true, NULL},
+    [TSR_OP_SDY_RESHARD] = {true, NULL},
+    [TSR_OP_SDY_DATA_FLOW_EDGE] = {true, NULL},
+    [TSR_OP_SDY_FUNC_DATA_FLOW_EDGE] = {true, NULL},
+    [TSR_OP_SDY_PROPAGATION_BARRIER] = {true, NULL},
 };
 
+// A reduction over dims of 1 that changes no element.
+static bool reduces_nothing(const tsr_op *op) {
+  const tsr_reduce_plan plan = tsr_reduce_plan_of(op);
+  return plan.way == TSR_REDUCE_NOTHING && tsr_is_identity(tsr_op_operand(op, 1), plan.op);
+}
+
 bool tsr_op_only_moves(const tsr_op *op) {
-  return movers[op->info->id].moves && tsr_type_runs(tsr_operand_type(op, 0)) &&
-         tsr_type_runs(op->results[0].type) && tsr_type_element_count(op->results[0].type) > 0;
+  if (op->info->id == TSR_OP_REDUCE) return reduces_nothing(op);
+  if (!movers[op->info->id].moves || op->operand_count != 1 || op->result_count != 1) return false;
+  const tsr_type *from = tsr_operand_type(op, 0), *to = op->results[0].type;
+  return tsr_type_runs(from) && tsr_type_runs(to) && from->dtype == to->dtype &&
+         tsr_type_element_count(to) > 0 &&
+         (movers[op->info->id].through ||
+          tsr_type_element_count(from) == tsr_type_element_count(to));
 }
 
 bool tsr_form_through(const tsr_fuse_space *space, const tsr_op *op, const tsr_form *form,
@@ -240,11 +259,11 @@ tsr_reduce_plan tsr_reduce_plan_of(const tsr_op *op) {
   int64_t sizes[4];
   int parts = 0;
   if (!reduces(plan.op) || tsr_type_element_count(tsr_operand_type(op, 0)) < 1 ||
-      !join_dims(op, sizes, &parts) || parts < 2)
+      !join_dims(op, sizes, &parts))
     return plan;
   plan.batch = parts == 3 ? sizes[0] : 1;
   plan.outer = parts == 3 ? sizes[1] : sizes[0];
   plan.row = parts == 3 ? sizes[2] : sizes[1];
-  plan.way = parts == 3 ? TSR_REDUCE_FOLD : TSR_REDUCE_ROWS;
+  plan.way = parts == 3 ? TSR_REDUCE_FOLD : parts == 2 ? TSR_REDUCE_ROWS : TSR_REDUCE_NOTHING;
   return plan;
 }

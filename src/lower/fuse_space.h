@@ -58,6 +58,7 @@ bool tsr_form_through(const tsr_fuse_space *space, const tsr_op *op, const tsr_f
 // bits whatever it is fused with. Sizes are products of dims.
 typedef enum tsr_reduce_way {
   TSR_REDUCE_OTHERWISE,  // in another way
+  TSR_REDUCE_NOTHING,    // over dims of 1: each element is combined with the initial value
   TSR_REDUCE_ROWS,       // rows x row: over all of each row (tsr_tile_reduce)
   TSR_REDUCE_FOLD        // batch x outer x row: over the outer dims (tsr_tile_fold)
 } tsr_reduce_way;

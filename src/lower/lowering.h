@@ -80,12 +80,14 @@ TSR_MUST_USE tsr_status tsr_lower_block(tsr_lowering *lowering, tsr_ir_block *bl
 typedef struct tsr_fusion {
   tsr_op **ops;  // in the order of the block
   int count;
-  bool fused;  // false: one op, lowered by its own row
+  bool fused;                    // false: one op, lowered by its own row
+  struct tsr_fuse_group *group;  // of lower/fuse_group.h
 } tsr_fusion;
 
 // Puts the ops of a block (but its terminator) in groups, in an order in which they can run. An op
 // that every user reads through (a broadcast into an elementwise op, a transpose into a dot) is in
-// no group; an op that several groups recompute is in each.
+// no group; an op that several groups recompute is in each. In a module with the attribute
+// `tessera.unfused` every op is by itself.
 TSR_MUST_USE tsr_status tsr_fuse_block(tsr_lowering *lowering, tsr_ir_block *block,
                                        tsr_fusion **out_fusions, int *out_count);
 // Adds the step of a group of several ops.

@@ -1,0 +1,242 @@
+// A group becomes a tile program and a step.
+#include "lower/fuse_group.h"
+#include "lower/lower_reduce.h"
+
+typedef struct group_emitter {
+  tsr_lowering *lowering;
+  const tsr_fuse_group *group;
+  tsr_tile_program *program;
+  int values[TSR_FUSE_NODES];     // of the program, by node; -2 = not yet
+  unsigned dims[TSR_FUSE_NODES];  // bits of the dims of the space that the node depends on
+  int inputs[TSR_FUSE_INPUTS], outputs[TSR_FUSE_NODES];  // slots
+  int output_nodes[TSR_FUSE_NODES];
+  int input_count, output_count;
+} group_emitter;
+
+enum { NOT_YET = -2 };
+
+static unsigned dims_of_form(const tsr_fuse_group *group, const tsr_form *form) {
+  unsigned dims = 0;
+  for (int i = 0; i < group->space.rank; i++)
+    if (form->coeff[i] != 0) dims |= 1u << i;
+  return dims;
+}
+
+static unsigned all_dims(const tsr_fuse_group *group) {
+  const bool one = group->space.rank == 1 && group->space.dims[0] == 1;
+  return one ? 0 : (1u << group->space.rank) - 1;
+}
+
+static unsigned row_dims(const tsr_fuse_group *group) {
+  return all_dims(group) & ~((1u << (group->space.rank - group->row_dims)) - 1);
+}
+
+// ---- nodes ----
+
+static int add_input(group_emitter *e, int slot) {
+  int index = 0;
+  while (index < e->input_count && e->inputs[index] != slot) index++;
+  if (index == e->input_count) e->inputs[e->input_count++] = slot;
+  return index;
+}
+
+static tsr_status emit_load(group_emitter *e, const tsr_fuse_node *node, int *out_value) {
+  int slot = -1;
+  TSR_TRY(tsr_slot_of(e->lowering, node->value, &slot));
+  *out_value = tsr_tile_load(e->program, add_input(e, slot), node->value->type->dtype,
+                             node->form.coeff, node->form.offset);
+  return NULL;
+}
+
+// An index along several dims is a sum of integers, converted once.
+static int emit_iota(group_emitter *e, const tsr_fuse_node *node) {
+  const tsr_dtype dtype = node->value->type->dtype;
+  const tsr_form *form = &node->form;
+  int terms = 0, last = 0, sum = -1;
+  for (int i = 0; i < e->group->space.rank; i++) {
+    if (form->coeff[i] == 0) continue;
+    last = i;
+    terms++;
+  }
+  if (terms < 2) return tsr_tile_index(e->program, dtype, last, form->offset, form->coeff[last]);
+  const bool narrow = tsr_type_element_count(node->value->type) < INT32_MAX;
+  for (int i = 0; i < e->group->space.rank; i++) {
+    if (form->coeff[i] == 0) continue;
+    const int term = tsr_tile_index(e->program, narrow ? TSR_I32 : TSR_I64, i,
+                                    sum < 0 ? form->offset : 0, form->coeff[i]);
+    sum = sum < 0 ? term : tsr_tile_apply(e->program, TSR_TILE_ADD, (int[]){sum, term});
+  }
+  return tsr_tile_convert(e->program, dtype, sum);
+}
+
+// A value for each index, if a reduction or a store is to count it as often.
+static int spread(group_emitter *e, int node) {
+  if (e->dims[node] == all_dims(e->group)) return e->values[node];
+  return tsr_tile_spread_out(e->program, e->values[node]);
+}
+
+static int emit_rows(group_emitter *e, const tsr_fuse_node *node) {
+  const tsr_tile_op op = tsr_region_single(&node->value->def->regions[0]);
+  const int reduced = tsr_tile_reduce(e->program, op, spread(e, node->in[0]));
+  if (tsr_is_identity(tsr_op_operand(node->value->def, 1), op)) return reduced;
+  return tsr_tile_apply(e->program, op, (int[]){e->values[node->in[1]], reduced});
+}
+
+// A reduction over dims of 1 is its op once.
+static int emit_compute(group_emitter *e, const tsr_fuse_node *node, const int *operands) {
+  const tsr_op *op = node->value->def;
+  if (op->info->id != TSR_OP_REDUCE) return tsr_tile_add_op(e->program, op, operands);
+  return tsr_tile_apply(e->program, tsr_region_single(&op->regions[0]),
+                        (int[]){operands[1], operands[0]});
+}
+
+static int operand_count(const tsr_fuse_node *node) {
+  switch (node->kind) {
+    case TSR_NODE_COMPUTE:
+    case TSR_NODE_ROWS:
+      return node->value->def->operand_count;
+    case TSR_NODE_FOLD:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static tsr_status refuse_op(group_emitter *e, const tsr_fuse_node *node) {
+  TSR_TRY(tsr_tile_finish(e->program));  // why there is no value, if it knows
+  return tsr_fail(UNSUPPORTED, "%s: the op has no code for its types",
+                  tsr_op_title(e->lowering, node->value->def));
+}
+
+// Groups have at most TSR_FUSE_NODES nodes, which bounds the recursion.
+static tsr_status emit_node(group_emitter *e, int index) {
+  if (e->values[index] != NOT_YET) return NULL;
+  const tsr_fuse_node *node = &e->group->nodes[index];
+  int operands[3] = {-1, -1, -1};
+  unsigned dims = dims_of_form(e->group, &node->form);
+  for (int i = 0; i < operand_count(node); i++) {
+    TSR_TRY(emit_node(e, node->in[i]));
+    operands[i] = e->values[node->in[i]];
+    dims = i ? dims | e->dims[node->in[i]] : e->dims[node->in[i]];
+  }
+  int value = -1;
+  switch (node->kind) {
+    case TSR_NODE_LOAD:
+      TSR_TRY(emit_load(e, node, &value));
+      break;
+    case TSR_NODE_IOTA:
+      value = emit_iota(e, node);
+      break;
+    case TSR_NODE_ROWS:
+      value = emit_rows(e, node);
+      dims &= ~row_dims(e->group);
+      break;
+    case TSR_NODE_FOLD:
+      value = spread(e, node->in[0]);
+      break;
+    default:
+      value = node->kind == TSR_NODE_SPLAT
+                  ? tsr_tile_add_splat(e->program, tsr_op_splat(node->value->def))
+                  : emit_compute(e, node, operands);
+  }
+  e->values[index] = value;
+  e->dims[index] = dims;
+  return value < 0 ? refuse_op(e, node) : NULL;
+}
+
+// ---- outputs ----
+
+static tsr_status emit_output(group_emitter *e, int index) {
+  const tsr_fuse_node *node = &e->group->nodes[index];
+  const int output = e->output_count++;
+  TSR_TRY(emit_node(e, index));
+  e->output_nodes[output] = index;
+  if (node->kind == TSR_NODE_FOLD) {
+    tsr_tile_fold(e->program, tsr_region_single(&node->value->def->regions[0]), e->values[index],
+                  output);
+    return NULL;
+  }
+  const bool whole = dims_of_form(e->group, &node->form) == all_dims(e->group);
+  tsr_tile_store(e->program, whole ? spread(e, index) : e->values[index], output, node->form.coeff,
+                 node->form.offset);
+  return NULL;
+}
+
+static tsr_status emit_group(group_emitter *e) {
+  const tsr_fuse_group *group = e->group;
+  for (int i = 0; i < group->node_count; i++) e->values[i] = NOT_YET;
+  for (int i = 0; i < group->node_count; i++)
+    if (group->nodes[i].stored) TSR_TRY(emit_output(e, i));
+  return tsr_tile_finish(e->program);
+}
+
+// ---- memory that an output may take ----
+
+static int base_of(const tsr_lowering *lowering, int slot) {
+  const tsr_slot *slots = lowering->schedule->slots;
+  return slots[slot].kind == TSR_SLOT_VIEW ? slots[slot].base : slot;
+}
+
+// Whether all that is read of the memory of an input is read with one form.
+static bool is_read_as(group_emitter *e, int input, const tsr_form *form) {
+  for (int i = 0; i < e->group->node_count; i++) {
+    const tsr_fuse_node *node = &e->group->nodes[i];
+    if (node->kind != TSR_NODE_LOAD || e->values[i] == NOT_YET) continue;
+    const int slot = (int)node->value->mark;
+    if (base_of(e->lowering, slot) != base_of(e->lowering, e->inputs[input])) continue;
+    if (slot != e->inputs[input] || !tsr_form_equal(&node->form, form)) return false;
+  }
+  return true;
+}
+
+// The inputs whose memory an output may take.
+static uint64_t inputs_for(group_emitter *e, int output) {
+  const tsr_fuse_node *node = &e->group->nodes[e->output_nodes[output]];
+  const tsr_slot *slots = e->lowering->schedule->slots;
+  uint64_t inputs = 0;
+  if (node->kind == TSR_NODE_FOLD || dims_of_form(e->group, &node->form) != all_dims(e->group))
+    return 0;
+  for (int i = 0; i < e->input_count; i++)
+    if (slots[e->inputs[i]].bytes == tsr_type_bytes(node->value->type) &&
+        is_read_as(e, i, &node->form))
+      inputs |= TSR_INPUT(i);
+  return inputs;
+}
+
+static tsr_status add_step(group_emitter *e) {
+  const tsr_fuse_group *group = e->group;
+  tsr_schedule_step *step = NULL;
+  tsr_tile_program *program = e->program;
+  e->program = NULL;
+  TSR_TRY(tsr_lower_tile(e->lowering, group->nodes[e->output_nodes[e->output_count - 1]].value->def,
+                         program, e->inputs, e->input_count, e->outputs, e->output_count, &step));
+  step->op_count = 0;
+  for (int i = 0; i < group->node_count; i++) step->op_count += group->nodes[i].member;
+  for (int i = 0; i < e->output_count; i++) step->overwrites[i] = inputs_for(e, i);
+  return NULL;
+}
+
+static tsr_status lower_group(group_emitter *e) {
+  const tsr_fuse_group *group = e->group;
+  tsr_tile_space space = {.rank = group->space.rank,
+                          .row_dims = group->row_dims ? group->row_dims : 1,
+                          .batch_dims = group->batch_dims > 0 ? group->batch_dims : 0};
+  for (int i = 0; i < space.rank; i++) space.dims[i] = group->space.dims[i];
+  e->program = tsr_tile_create(&space);
+  TSR_NEED(e->program);
+  TSR_TRY(emit_group(e));
+  for (int i = 0; i < e->output_count; i++)
+    TSR_TRY(tsr_slot_create(e->lowering, group->nodes[e->output_nodes[i]].value, &e->outputs[i]));
+  return add_step(e);
+}
+
+// A group, or a reduction that changes no element: a view then.
+tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
+  tsr_op *first = fusion->ops[0];
+  if (!fusion->group)
+    return tsr_slot_view(lowering, &first->results[0], tsr_op_operand(first, 0), 0);
+  group_emitter emitter = {.lowering = lowering, .group = fusion->group};
+  const tsr_status status = lower_group(&emitter);
+  tsr_tile_destroy(emitter.program);
+  return status;
+}

@@ -1,0 +1,149 @@
+// Which steps a block needs, and their order.
+#include "lower/fuse_order.h"
+
+#include "lower/lower_reduce.h"
+
+// A step to come: a group, or an op by itself.
+typedef struct order_unit {
+  tsr_fuse_op *op;  // of a group any
+  bool opened;      // what it needs is on the stack above it
+} order_unit;
+
+typedef struct unit_order {
+  tsr_fuser *fuser;
+  order_unit *stack;
+  int64_t count, capacity;
+  tsr_fusion *fusions;
+  int fusion_count;
+} unit_order;
+
+static bool *demanded_of(tsr_fuse_op *op) {
+  return op->group ? &op->group->demanded : &op->demanded;
+}
+static bool *placed_of(tsr_fuse_op *op) { return op->group ? &op->group->placed : &op->placed; }
+
+static tsr_status push(unit_order *order, tsr_fuse_op *op, bool opened) {
+  if (order->count == order->capacity) {
+    const int64_t capacity = 2 * order->capacity + 64;
+    order_unit *stack = tsr_lower_alloc(order->fuser->lowering, capacity, sizeof *stack);
+    TSR_NEED(stack);
+    for (int64_t i = 0; i < order->count; i++) stack[i] = order->stack[i];
+    order->stack = stack;
+    order->capacity = capacity;
+  }
+  order->stack[order->count++] = (order_unit){op, opened};
+  return NULL;
+}
+
+// ---- what a step needs ----
+
+typedef tsr_status source_fn(unit_order *order, tsr_fuse_op *def, const tsr_value *value);
+
+static tsr_status visit_value(unit_order *order, const tsr_value *value, source_fn *visit) {
+  tsr_fuse_op *def = tsr_fuser_def(order->fuser, value);
+  return def ? visit(order, def, value) : NULL;
+}
+
+// An operand, or what is read through it.
+static tsr_status visit_operand(unit_order *order, const tsr_use *use, source_fn *visit) {
+  const tsr_value *value = use->value;
+  while (!order->fuser->unfused && value->def && tsr_op_absorbs(use, value->def))
+    value = tsr_op_operand(value->def, 0);
+  return visit_value(order, value, visit);
+}
+
+static tsr_status visit_sources(unit_order *order, const tsr_fuse_op *op, source_fn *visit) {
+  if (op->group) {
+    for (int i = 0; i < op->group->node_count; i++)
+      if (op->group->nodes[i].kind == TSR_NODE_LOAD)
+        TSR_TRY(visit_value(order, op->group->nodes[i].value, visit));
+    return NULL;
+  }
+  const bool arg = tsr_is_arg_reduce(op->op);  // it does not read its second operand
+  for (int i = 0; i < op->op->operand_count; i++)
+    if (!arg || i != 1) TSR_TRY(visit_operand(order, &op->op->operands[i], visit));
+  for (int i = 0; i < op->capture_count; i++) TSR_TRY(visit_value(order, op->captures[i], visit));
+  return NULL;
+}
+
+// ---- which steps are needed ----
+
+static tsr_status demand(unit_order *order, tsr_fuse_op *def, const tsr_value *value) {
+  (void)value;
+  if (def->group) def->group->nodes[def->node].stored = true;
+  if (*demanded_of(def)) return NULL;
+  *demanded_of(def) = true;
+  return push(order, def, false);
+}
+
+static tsr_status demand_all(unit_order *order) {
+  for (int i = 0; i < order->fuser->count; i++) {
+    tsr_fuse_op *op = &order->fuser->ops[i];
+    if (op->kind != TSR_FUSE_ALONE && op->kind != TSR_FUSE_END) continue;
+    op->demanded = true;
+    TSR_TRY(push(order, op, false));
+  }
+  while (order->count) TSR_TRY(visit_sources(order, order->stack[--order->count].op, demand));
+  return NULL;
+}
+
+// ---- their order ----
+
+static tsr_status need(unit_order *order, tsr_fuse_op *def, const tsr_value *value) {
+  (void)value;
+  return *placed_of(def) ? NULL : push(order, def, false);
+}
+
+static tsr_status list_members(unit_order *order, tsr_fuse_op *op, tsr_fusion *fusion) {
+  const int count = op->group ? op->group->member_count : 1;
+  fusion->ops = tsr_lower_alloc(order->fuser->lowering, count, sizeof(tsr_op *));
+  TSR_NEED(fusion->ops);
+  fusion->group = op->group;
+  fusion->fused = op->group || (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES);
+  if (!op->group) fusion->ops[fusion->count++] = op->op;
+  for (int i = 0; op->group && i < op->group->node_count; i++)
+    if (op->group->nodes[i].member) fusion->ops[fusion->count++] = op->group->nodes[i].value->def;
+  return NULL;
+}
+
+static tsr_status place(unit_order *order, tsr_fuse_op *first) {
+  TSR_TRY(push(order, first, false));
+  while (order->count) {
+    order_unit *top = &order->stack[order->count - 1];
+    tsr_fuse_op *op = top->op;
+    if (!top->opened && !*placed_of(op)) {
+      top->opened = true;
+      TSR_TRY(visit_sources(order, op, need));
+      continue;
+    }
+    order->count--;
+    if (*placed_of(op)) continue;
+    *placed_of(op) = true;
+    TSR_TRY(list_members(order, op, &order->fusions[order->fusion_count++]));
+  }
+  return NULL;
+}
+
+// Whether a step is placed where its op stands, and not only for its readers.
+static bool has_place(const tsr_fuse_op *op, int number) {
+  if (op->kind == TSR_FUSE_END) return false;
+  if (op->group) return op->group->demanded && op->group->last == number && !op->group->placed;
+  const bool reduces = op->kind == TSR_FUSE_ROWS || op->kind == TSR_FUSE_FOLD;
+  return op->demanded && !op->placed && (op->kind == TSR_FUSE_ALONE || reduces);
+}
+
+tsr_status tsr_fuser_order(tsr_fuser *fuser, tsr_fusion **out_fusions, int *out_count) {
+  unit_order order = {.fuser = fuser};
+  order.fusions = tsr_lower_alloc(fuser->lowering, fuser->count + 1, sizeof *order.fusions);
+  TSR_NEED(order.fusions);
+  TSR_TRY(demand_all(&order));
+  for (int i = 0; i < fuser->count; i++)
+    if (has_place(&fuser->ops[i], i)) TSR_TRY(place(&order, &fuser->ops[i]));
+  for (int i = 0; i < fuser->count; i++) {  // what the terminator reads without a step between
+    tsr_fuse_op *op = &fuser->ops[i];
+    if (op->kind != TSR_FUSE_END && *demanded_of(op) && !*placed_of(op)) TSR_TRY(place(&order, op));
+  }
+  *out_fusions = order.fusions;
+  *out_count = order.fusion_count;
+  return NULL;
+}

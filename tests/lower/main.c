@@ -1,0 +1,3 @@
+int suite_fuse(void);
+
+int main(void) { return suite_fuse(); }
