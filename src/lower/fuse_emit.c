@@ -177,6 +177,13 @@ static int base_of(const tsr_lowering *lowering, int slot) {
   return slots[slot].kind == TSR_SLOT_VIEW ? slots[slot].base : slot;
 }
 
+// Folds read a tile after its stores.
+static bool is_folded(const group_emitter *e, int load) {
+  for (int i = 0; i < e->group->node_count; i++)
+    if (e->group->nodes[i].kind == TSR_NODE_FOLD && e->values[i] == e->values[load]) return true;
+  return false;
+}
+
 // Whether all that is read of the memory of an input is read with one form.
 static bool is_read_as(group_emitter *e, int input, const tsr_form *form) {
   for (int i = 0; i < e->group->node_count; i++) {
@@ -184,7 +191,8 @@ static bool is_read_as(group_emitter *e, int input, const tsr_form *form) {
     if (node->kind != TSR_NODE_LOAD || e->values[i] == NOT_YET) continue;
     const int slot = (int)node->value->mark;
     if (base_of(e->lowering, slot) != base_of(e->lowering, e->inputs[input])) continue;
-    if (slot != e->inputs[input] || !tsr_form_equal(&node->form, form)) return false;
+    if (slot != e->inputs[input] || !tsr_form_equal(&node->form, form) || is_folded(e, i))
+      return false;
   }
   return true;
 }

@@ -282,6 +282,23 @@ static void add_reduce(program_maker *m) {
   add_value(m, to);
 }
 
+// An op that is not fused: what reads its result may take its memory.
+static void add_concatenate(program_maker *m) {
+  const int a = pick(m, m->count), b = find_same(m, a);
+  const made_value from = m->values[a];
+  made_value to = from;
+  if (!from.rank || 2 * elements(&from) > MOST_ELEMENTS) return;
+  to.dims[0] *= 2;
+  start_op(m, "stablehlo.concatenate");
+  write_text(m, "%%v%d, %%v%d, dim = 0 : (", a, b);
+  write_type(m, &from);
+  write_text(m, ", ");
+  write_type(m, &from);
+  write_text(m, ") -> ");
+  write_type(m, &to);
+  add_value(m, to);
+}
+
 // What softmax and norms do: a reduction of rows, put back on the rows.
 static void add_row_op(program_maker *m) {
   const int a = pick(m, m->count);
@@ -313,9 +330,10 @@ static void add_row_op(program_maker *m) {
 
 typedef void add_fn(program_maker *m);
 static add_fn *const makers[] = {
-    add_unary,   add_unary,  add_binary, add_binary, add_binary,    add_compare,   add_convert,
-    add_select,  add_select, add_reduce, add_reduce, add_reshape,   add_slice,     add_transpose,
-    add_reverse, add_iota,   add_row_op, add_row_op, add_broadcast, add_broadcast, add_broadcast};
+    add_unary,   add_unary,     add_binary,    add_binary,   add_binary,      add_compare,
+    add_convert, add_select,    add_select,    add_reduce,   add_reduce,      add_reshape,
+    add_slice,   add_transpose, add_reverse,   add_iota,     add_concatenate, add_row_op,
+    add_row_op,  add_broadcast, add_broadcast, add_broadcast};
 
 static const made_value inputs[INPUTS] = {{2, {12, 20}, f32}, {1, {20}, f32}, {3, {3, 8, 32}, f32}};
 
@@ -400,4 +418,24 @@ static void fused_programs_give_the_same_bits(void **state) {
   assert_true(steps[0] * 3 < steps[1] * 2);  // something was fused
 }
 
-SUITE(fusion, TEST(fused_programs_give_the_same_bits))
+static void folds_read_what_an_output_is_written_over(void **state) {
+  (void)state;
+  static const char text[] =
+      "func.func @main(%x: tensor<2x40xf32>) -> (tensor<40xf32>, tensor<4x40xf32>) {\n"
+      "  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "  %c = stablehlo.concatenate %x, %x, dim = 0 : (tensor<2x40xf32>, tensor<2x40xf32>) -> "
+      "tensor<4x40xf32>\n"
+      "  %s = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [0] : "
+      "(tensor<4x40xf32>, tensor<f32>) -> tensor<40xf32>\n"
+      "  %n = stablehlo.negate %c : tensor<4x40xf32>\n"
+      "  return %s, %n : tensor<40xf32>, tensor<4x40xf32>\n"
+      "}\n";
+  float x[2 * 40], sums[40], negated[4 * 40];
+  for (int i = 0; i < 80; i++) x[i] = (float)i;
+  run_text(text, IN(x), OUT_TO(sums, negated));
+  for (int i = 0; i < 40; i++) assert_float_equal(sums[i], 2 * (x[i] + x[i + 40]), 0);
+  for (int i = 0; i < 160; i++) assert_float_equal(negated[i], -x[i % 80], 0);
+}
+
+SUITE(fusion, TEST(fused_programs_give_the_same_bits),
+      TEST(folds_read_what_an_output_is_written_over))
