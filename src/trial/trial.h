@@ -24,6 +24,7 @@ typedef struct tsr_trial_value {
   tsr_shape shape;
   int64_t count;     // elements
   int64_t bytes;     // in memory: an element narrower than a byte takes one
+  bool missing;      // the file that was read does not have it
   int64_t next;      // an argument: the result that takes its memory; -1 = none
   tsr_buffer *data;  // owned
 } tsr_trial_value;
@@ -48,8 +49,10 @@ void tsr_trial_type_print(const tsr_trial_value *value, tsr_text *out);  // "f32
 // ---- where elements come from and go to ----
 
 // From a checkpoint of any format with whole tensors: arg0 and so on, or by the names of the
-// arguments. A missing tensor, another shape or another dtype is refused.
+// arguments. A missing tensor, another shape or another dtype is refused. The other function sets
+// `missing` for values without a tensor, and refuses a file that has none of them.
 TSR_MUST_USE tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path);
+TSR_MUST_USE tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path);
 // To a safetensors file, which is replaced in one step. Types that the format lacks are refused.
 TSR_MUST_USE tsr_status tsr_trial_values_write(const tsr_trial_values *values, const char *path);
 // Floats from a normal distribution, integers from 0 to 9 (from -5 to 4 if they are signed and
@@ -94,6 +97,7 @@ typedef struct tsr_trial_verdict {
 } tsr_trial_verdict;
 
 // Compares results with those of a file, and adds a line to `out` for each value that differs.
+// Results that the file does not have are not compared; one of them at least must be there.
 TSR_MUST_USE tsr_status tsr_trial_compare(const tsr_trial_values *got, const char *path,
                                           const tsr_trial_tolerance *tolerance, tsr_text *out,
                                           tsr_trial_verdict *out_verdict);

@@ -130,9 +130,9 @@ tsr_status tsr_trial_compare(const tsr_trial_values *got, const char *path,
   tsr_trial_values want = {0};
   tsr_trial_verdict verdict = {0};
   TSR_TRY(create_alike(got, &want));
-  tsr_status status = tsr_trial_values_read(&want, path);
+  tsr_status status = tsr_trial_values_read_some(&want, path);
   for (int64_t i = 0; !status && i < got->count; i++)
-    status = compare_value(got, &want, i, tolerance, out, &verdict);
+    if (!want.items[i].missing) status = compare_value(got, &want, i, tolerance, out, &verdict);
   tsr_trial_values_deinit(&want);
   if (!status) status = tsr_text_check(out);
   if (!status) *out_verdict = verdict;

@@ -34,14 +34,10 @@ static tsr_status no_tensor(const tsr_trial_values *values, int64_t index, const
                   TSR_SUGGESTED(near));
 }
 
-static tsr_status find_tensor(const tsr_trial_values *values, int64_t index, const char *path,
-                              const tsr_tree *tree, int64_t *out_tensor) {
+static int64_t find_tensor(const tsr_trial_values *values, int64_t index, const tsr_tree *tree) {
   const char *name = values->items[index].name;
-  int64_t found = tsr_tree_find(tree, tsr_trial_value_name(values, index).text);
-  if (found < 0 && name) found = tsr_tree_find(tree, name);
-  if (found < 0) return no_tensor(values, index, path, tree);
-  *out_tensor = found;
-  return NULL;
+  const int64_t found = tsr_tree_find(tree, tsr_trial_value_name(values, index).text);
+  return found < 0 && name ? tsr_tree_find(tree, name) : found;
 }
 
 static tsr_status check_type(const tsr_trial_value *value, const char *path,
@@ -79,25 +75,42 @@ static tsr_status read_packed(const tsr_checkpoint *file, int64_t tensor,
   return status;
 }
 
-static tsr_status read_value(const tsr_checkpoint *file, const char *path,
-                             const tsr_trial_values *values, int64_t index) {
-  const tsr_trial_value *value = &values->items[index];
-  const tsr_tree *tree = tsr_checkpoint_tree(file);
-  int64_t tensor = -1;
-  TSR_TRY(find_tensor(values, index, path, tree, &tensor));
-  TSR_TRY(check_type(value, path, tsr_tree_at(tree, tensor)));
-  const tsr_dtype stored = tsr_tree_at(tree, tensor)->dtype;
-  if (tsr_dtype_info_of(stored)->sub_byte) return read_packed(file, tensor, value);
+static tsr_status read_value(const tsr_checkpoint *file, const char *path, int64_t tensor,
+                             const tsr_trial_value *value) {
+  const tsr_tensor *found = tsr_tree_at(tsr_checkpoint_tree(file), tensor);
+  TSR_TRY(check_type(value, path, found));
+  if (tsr_dtype_info_of(found->dtype)->sub_byte) return read_packed(file, tensor, value);
   return tsr_checkpoint_read(file, tensor, NULL, tsr_buffer_data(value->data), value->bytes);
 }
 
-tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path) {
+static tsr_status read_values(const tsr_checkpoint *file, const char *path,
+                              tsr_trial_values *values, bool all) {
+  const tsr_tree *tree = tsr_checkpoint_tree(file);
+  int64_t found = 0;
+  for (int64_t i = 0; i < values->count; i++) {
+    const int64_t tensor = find_tensor(values, i, tree);
+    values->items[i].missing = tensor < 0;
+    if (tensor < 0 && all) return no_tensor(values, i, path, tree);
+    if (tensor >= 0) TSR_TRY(read_value(file, path, tensor, &values->items[i]));
+    found += tensor >= 0;
+  }
+  return found || !values->count ? NULL : no_tensor(values, 0, path, tree);
+}
+
+static tsr_status read_file(tsr_trial_values *values, const char *path, bool all) {
   tsr_checkpoint *file = NULL;
-  tsr_status status = NULL;
   TSR_TRY(tsr_checkpoint_open(path, NULL, &file));
-  for (int64_t i = 0; !status && i < values->count; i++) status = read_value(file, path, values, i);
+  tsr_status status = read_values(file, path, values, all);
   tsr_checkpoint_release(file);
   return status;
+}
+
+tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path) {
+  return read_file(values, path, true);
+}
+
+tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path) {
+  return read_file(values, path, false);
 }
 
 // ---- writing ----
