@@ -20,10 +20,16 @@ static inline int rounds_fail(tsr_status status) {
   return 1;
 }
 
+// What a round costs, if that is known: bench/run shows it as rates, beside the machine's limits.
+typedef struct rounds_costs {
+  double flops, bytes, peak_bytes;
+} rounds_costs;
+
 // Answers every line of input with the wall and CPU seconds of one call of `round`, after a call of
-// `prepare` that is not counted. The exit code.
-static inline int rounds_serve_prepared(void (*prepare)(void *context),
-                                        tsr_status (*round)(void *context), void *context) {
+// `prepare` that is not counted, and with its costs (may be NULL). The exit code.
+static inline int rounds_serve_costs(void (*prepare)(void *context),
+                                     tsr_status (*round)(void *context), void *context,
+                                     const rounds_costs *costs) {
   char line[64];
   while (fgets(line, sizeof line, stdin)) {
     if (prepare) prepare(context);
@@ -32,10 +38,17 @@ static inline int rounds_serve_prepared(void (*prepare)(void *context),
     const double wall_end = rounds_clock(CLOCK_MONOTONIC);
     const double cpu_end = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (status) return rounds_fail(status);
-    printf("%.9f %.9f\n", wall_end - wall, cpu_end - cpu);
+    printf("%.9f %.9f", wall_end - wall, cpu_end - cpu);
+    if (costs) printf(" %.0f %.0f %.0f", costs->flops, costs->bytes, costs->peak_bytes);
+    printf("\n");
     fflush(stdout);
   }
   return 0;
+}
+
+static inline int rounds_serve_prepared(void (*prepare)(void *context),
+                                        tsr_status (*round)(void *context), void *context) {
+  return rounds_serve_costs(prepare, round, context, NULL);
 }
 
 static inline int rounds_serve(tsr_status (*round)(void *context), void *context) {
