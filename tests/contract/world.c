@@ -127,6 +127,7 @@ static void make_programs(world *w) {
       "sdy.mesh @mesh = <[\"x\"=4]>\n"
       "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {\n  return %x : tensor<8xf32>\n}\n";
   assert_ok(tsr_program_read("identity", text, sizeof text - 1, NULL, &w->program));
+  assert_ok(tsr_executable_compile(w->program, NULL, &w->executable));
 }
 
 int world_set_up(void **state) {
@@ -145,6 +146,7 @@ int world_set_up(void **state) {
 
 int world_tear_down(void **state) {
   world *w = *state;
+  tsr_executable_release(w->executable);
   tsr_program_release(w->program);
   tsr_partitioner_release(w->partitioner);
   tsr_placer_release(w->placer);

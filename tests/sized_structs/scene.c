@@ -50,6 +50,7 @@ void scene_make(scene *s) {
   options.num_partitions = 8;
   assert_ok(tsr_partitioner_create(s->topology, &options, &s->partitioner));
   assert_ok(tsr_program_read("negation", negation, sizeof negation - 1, NULL, &s->program));
+  assert_ok(tsr_executable_compile(s->program, NULL, &s->executable));
   test_folder_make(&s->folder);
   const char *path = test_folder_path(&s->folder, "model");
   assert_ok(tsr_checkpoint_save(s->state, path, s->comm, NULL));
@@ -57,6 +58,7 @@ void scene_make(scene *s) {
 }
 
 void scene_free(scene *s) {
+  tsr_executable_release(s->executable);
   tsr_program_release(s->program);
   tsr_checkpoint_release(s->checkpoint);
   test_folder_remove(&s->folder);

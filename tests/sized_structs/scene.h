@@ -32,6 +32,7 @@ typedef struct scene {
   test_folder folder;
   tsr_checkpoint *checkpoint;  // the state as it was saved
   tsr_program *program;        // negates its argument, which is cut
+  tsr_executable *executable;  // of that program
 } scene;
 
 void scene_make(scene *s);

@@ -43,6 +43,8 @@ CALL(fill_load) {
 
 CALL(fill_program) { return tsr_program_describe(s->program, out); }
 CALL(fill_function) { return tsr_program_function_at(s->program, 0, out); }
+CALL(fill_executable) { return tsr_executable_describe(s->executable, out); }
+CALL(fill_executable_value) { return tsr_executable_argument(s->executable, 0, out); }
 CALL(fill_value) { return tsr_program_argument(s->program, 0, 0, out); }
 
 static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
@@ -75,6 +77,10 @@ static const gap value_gaps[] = {GAP(tsr_program_value, dtype, shape),
                                  GAP(tsr_program_value, shape.rank, shape.dims),
                                  LAST_GAP(tsr_program_value, donated),
                                  {0}};
+static const gap executable_value_gaps[] = {GAP(tsr_executable_value, dtype, shape),
+                                            GAP(tsr_executable_value, shape.rank, shape.dims),
+                                            GAP(tsr_executable_value, donated, aliased),
+                                            {0}};
 static const gap no_gaps[] = {{0}};
 
 static const struct {
@@ -90,6 +96,8 @@ static const struct {
     ROW(tsr_analysis, fill_analysis, deinit_analysis, no_gaps),
     ROW(tsr_local_shard, fill_part, NULL, part_gaps),
     ROW(tsr_certificate, fill_certificate, NULL, no_gaps),
+    ROW(tsr_executable_info, fill_executable, NULL, no_gaps),
+    ROW(tsr_executable_value, fill_executable_value, NULL, executable_value_gaps),
     ROW(tsr_fit_report, fill_fit, NULL, fit_gaps),
     ROW(tsr_load_report, fill_load, NULL, no_gaps),
     ROW(tsr_place_report, fill_place_report, deinit_place_report, no_gaps),

@@ -64,6 +64,13 @@ CALL(call_program) {
   return NULL;
 }
 
+CALL(call_compile) {
+  tsr_executable *executable = NULL;
+  TSR_TRY(tsr_executable_compile(s->program, given, &executable));
+  tsr_executable_release(executable);
+  return NULL;
+}
+
 CALL(call_program_print) {
   TSR_OWN(text, text);
   return tsr_program_print(s->program, given, &text);
@@ -412,6 +419,7 @@ static const struct {
     ROW(tsr_convolution_options, call_build_convolution),
     ROW(tsr_copy_plan_options, call_copy_plan),
     ROW(tsr_correct_options, call_correct),
+    ROW(tsr_compile_options, call_compile),
     ROW(tsr_data_layout_options, call_data_layout),
     ROW(tsr_dot_options, call_build_dot),
     ROW(tsr_eformer_mesh_options, call_eformer_mesh),
