@@ -1,0 +1,1 @@
+run_export $DATA/xor.bin

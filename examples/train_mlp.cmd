@@ -1,0 +1,1 @@
+train_mlp $DATA/xor_step.bin
