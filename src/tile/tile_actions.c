@@ -241,9 +241,9 @@ void tsr_tile_identity(tsr_tile_op op, tsr_dtype dtype, void *out) {
   }
 }
 
-// In order, in the element type, all rows at once: an accumulator for each row takes one column
-// after another. `in` of the step is not kept: its first column becomes the accumulator's operand.
-static void reduce_in_order(tsr_tile_worker *w, const tsr_tile_step *step, const char *in,
+// Narrow floats in order, rounded at every step, all rows at once: an accumulator for each row
+// takes one column after another.
+static void reduce_rounding(tsr_tile_worker *w, const tsr_tile_step *step, const char *in,
                             char *out) {
   const tsr_tile_program *p = w->program;
   const int bytes = step->width;
@@ -253,8 +253,7 @@ static void reduce_in_order(tsr_tile_worker *w, const tsr_tile_step *step, const
   for (int64_t j = 1; j < w->columns; j++) {
     gather(column, in + j * bytes, w->rows, 1, 1, w->columns, 1);
     step->combine(out, (const void *[]){out, column}, w->rows);
-    if (tsr_tile_is_narrow_float(step->value->dtype))
-      tsr_tile_round(p, step->value->dtype, (float *)(void *)out, w->rows);
+    tsr_tile_round(p, step->value->dtype, (float *)(void *)out, w->rows);
   }
 }
 
@@ -276,15 +275,18 @@ void tsr_tile_settle(tsr_tile_worker *worker, const tsr_tile_step *step, char *o
 void tsr_tile_do_reduce(tsr_tile_worker *worker, const tsr_tile_step *step) {
   const char *in = tsr_tile_at(worker, step->in[0]);
   char *out = tsr_tile_at(worker, step->out);
-  const int64_t bytes = step->width, columns = worker->columns;
-  if (step->in_order && columns > 0 && columns <= TSR_TILE_IN_ORDER) {
-    reduce_in_order(worker, step, in, out);
-    return;
+  const tsr_tile_value *value = step->value;
+  const bool rounds = step->in_order && worker->columns <= TSR_TILE_IN_ORDER &&
+                      tsr_tile_is_narrow_float(value->dtype);
+  if (worker->columns == 0) {
+    for (int64_t i = 0; i < worker->rows; i++)
+      tsr_tile_identity(value->op, value->dtype, out + i * step->width);
+  } else if (rounds && value->dtype == TSR_BF16) {
+    worker->program->kernels->reduce_bf16[value->op](out, in, worker->rows, worker->columns);
+  } else if (rounds) {
+    reduce_rounding(worker, step, in, out);
+  } else {
+    step->reduce(out, in, worker->rows, worker->columns);
+    tsr_tile_settle(worker, step, out);
   }
-  for (int64_t i = 0; i < worker->rows; i++)
-    if (columns)
-      step->reduce(out + i * bytes, in + i * columns * bytes, columns);
-    else
-      tsr_tile_identity(step->value->op, step->value->dtype, out + i * bytes);
-  if (columns) tsr_tile_settle(worker, step, out);
 }

@@ -135,9 +135,9 @@ static void count_space(tsr_tile_program *p) {
     p->folded *= p->space.dims[i];
 }
 
-// Of one row, what depends on the column is all there is.
+// Of one row, what depends on the column is all there is. Where there is one index, all is.
 static tsr_tile_extent extent_of(const tsr_tile_program *p, uint8_t dims) {
-  if (p->rows == 1 && dims & p->column_dims) return TSR_EXTENT_ALL;
+  if (p->rows == 1 && (dims & p->column_dims || p->columns == 1)) return TSR_EXTENT_ALL;
   return (tsr_tile_extent)((dims & p->column_dims ? TSR_EXTENT_COLUMN : 0) |
                            (dims & ~p->column_dims ? TSR_EXTENT_ROW : 0));
 }

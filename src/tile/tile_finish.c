@@ -250,7 +250,7 @@ static void describe_step(finishing *f, tsr_tile_step *step, int id, unsigned ma
   if (value->kind != TSR_TILE_REDUCE) return;
   const tsr_tile_carrier carrier = tsr_tile_carrier_of(value->dtype);
   step->loop = NULL;
-  step->reduce = p->kernels->reduce[value->op][carrier];
+  step->reduce = p->kernels->reduce[value->op][carrier].rows;
   step->combine = p->kernels->apply[value->op][carrier][0];
   step->in_order = tsr_tile_has_order(value->op, value->dtype);
   step->reduction = f->p->reductions++;
@@ -552,6 +552,27 @@ static void prepare(tsr_tile_program *p) {
   for (int64_t i = 0; outputs < 2 && i < p->stream_count; i++) p->streams[i].copied = false;
 }
 
+static void list_addresses(finishing *f) {
+  tsr_tile_program *p = f->p;
+  p->addresses = tsr_arena_zeros(&p->arena, (size_t)p->stream_count + 1, sizeof *p->addresses);
+  f->failed = !p->addresses;
+  for (int64_t i = 0; !f->failed && i < p->stream_count; i++) {
+    const tsr_tile_stream *s = &p->streams[i];
+    if (!s->direct || !s->used || s->is_index) continue;
+    const int64_t bytes = tsr_tile_memory_bytes(s->dtype);
+    p->addresses[p->address_count++] =
+        (tsr_tile_address){.base = TSR_BASE_STREAMS + (int)i,
+                           .argument = s->argument,
+                           .is_output = s->is_output,
+                           .simple = p->outer <= 1 && p->rank - p->outer <= 1,
+                           .bytes = (int)bytes,
+                           .offset = s->offset * bytes,
+                           .row_step = p->outer ? s->steps[p->outer - 1] * bytes : 0,
+                           .column_step = p->rank > p->outer ? s->steps[p->rank - 1] * bytes : 0,
+                           .stream = s};
+  }
+}
+
 static void lay_out(finishing *f) {
   tsr_tile_program *p = f->p;
   registers r = {.used = aligned(p->base_count * (int64_t)sizeof(char *))};
@@ -562,6 +583,7 @@ static void lay_out(finishing *f) {
   place_values(f, &r);
   link_steps(f, f->once, f->once_count);
   link_steps(f, f->steps, f->step_count);
+  list_addresses(f);
   // Elements as they are in memory, and columns of rows that are reduced in order.
   p->raw_place = take_bytes(&r, tsr_saturated_multiply(16, p->tile_rows) +
                                     tsr_saturated_multiply(2, p->tile_rows * p->tile_columns));

@@ -14,6 +14,7 @@
 
 typedef struct row_counter {
   tsr_tile_loop *combine;
+  tsr_tile_folder *eight;
   char *levels;
   int64_t pitch, columns, count;  // `count` rows were added
   int width;
@@ -23,17 +24,38 @@ static char *level_at(const row_counter *c, int level) {
   return c->levels + (level + 1) * c->pitch;
 }
 
-// Adds a row; the first place of `levels` is for what is on its way up.
-static void count_row(row_counter *c, const char *row) {
-  int level = 0;
-  const int top = __builtin_ctzll(~(unsigned long long)c->count);
+// The first level that is free for the sum of 2^level rows.
+static int top_of(const row_counter *c, int level) {
+  return level + __builtin_ctzll(~((unsigned long long)c->count >> level));
+}
+
+// Where a sum goes that reaches `level`; the first place of `levels` is for what is on its way up.
+static char *place_at(const row_counter *c, int level, int top) {
+  return level == top ? level_at(c, top) : c->levels;
+}
+
+static void carry_up(row_counter *c, int level, int top, const char *row) {
   for (; level < top; level++) {
-    char *to = level + 1 == top ? level_at(c, top) : c->levels;
+    char *to = place_at(c, level + 1, top);
     c->combine(to, (const void *[]){level_at(c, level), row}, c->columns);
     row = to;
   }
+}
+
+static void count_row(row_counter *c, const char *row) {
+  const int top = top_of(c, 0);
   if (top == 0) memcpy(level_at(c, 0), row, (size_t)(c->columns * c->width));
+  carry_up(c, 0, top, row);
   c->count++;
+}
+
+// Eight rows, after a multiple of eight.
+static void count_eight(row_counter *c, const char *rows) {
+  const int top = top_of(c, 3);
+  char *to = place_at(c, 3, top);
+  c->eight(to, rows, c->columns);
+  carry_up(c, 3, top, to);
+  c->count += 8;
 }
 
 // The sum of all rows, of which there is one at least.
@@ -50,7 +72,9 @@ static const char *counted(row_counter *c) {
 
 static row_counter counter_of(const tsr_tile_worker *w, const tsr_tile_folding *fold) {
   const tsr_tile_program *p = w->program;
-  return (row_counter){.combine = p->kernels->apply[fold->op][tsr_tile_carrier_of(fold->dtype)][0],
+  const tsr_tile_carrier carrier = tsr_tile_carrier_of(fold->dtype);
+  return (row_counter){.combine = p->kernels->apply[fold->op][carrier][0],
+                       .eight = p->kernels->reduce[fold->op][carrier].eight,
                        .levels = w->scratch + fold->levels,
                        .pitch = fold->pitch,
                        .columns = w->columns,
@@ -90,7 +114,11 @@ void tsr_tile_fold_tile(tsr_tile_worker *worker) {
     const bool in_order = is_in_order(p, fold);
     row_counter c = counter_of(worker, fold);
     c.count = worker->folded_rows;
-    for (int64_t k = 0; k < worker->rows; k++, row += c.columns * c.width)
+    const int64_t pitch = c.columns * c.width;
+    int64_t k = 0;
+    for (; !in_order && !(c.count & 7) && k + 8 <= worker->rows; k += 8, row += 8 * pitch)
+      count_eight(&c, row);
+    for (; k < worker->rows; k++, row += pitch)
       if (in_order)
         add_in_order(worker, fold, &c, row);
       else

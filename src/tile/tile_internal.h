@@ -79,6 +79,16 @@ typedef struct tsr_tile_stream {
   bool copied;  // a load that is stored as it is, beside other outputs
 } tsr_tile_stream;
 
+// Where the memory of a tile is, for streams that are used there.
+typedef struct tsr_tile_address {
+  int base, argument;
+  bool is_output;
+  bool simple;  // rows and columns are one dim each, at most
+  int bytes;
+  int64_t offset, row_step, column_step;  // in bytes
+  const tsr_tile_stream *stream;
+} tsr_tile_address;
+
 typedef struct tsr_tile_folding {
   tsr_tile_op op;
   tsr_dtype dtype;
@@ -153,6 +163,8 @@ struct tsr_tile_program {
   tsr_tile_step *steps;
   int64_t once_count, step_count;
   int reductions;
+  tsr_tile_address *addresses;
+  int address_count;
   int base_count;  // of addresses: registers, constants, then streams
   int64_t register_bytes, raw_place, fold_place, carry_place;
   int64_t scratch_bytes, temp_bytes, flops;
@@ -208,7 +220,6 @@ void tsr_tile_settle(tsr_tile_worker *worker, const tsr_tile_step *step, char *o
 void tsr_tile_identity(tsr_tile_op op, tsr_dtype dtype, void *out);
 
 // tile_fold.c
-enum { TSR_TILE_IN_ORDER = 32 };  // reductions of so many are made in order, in the element type
 bool tsr_tile_has_order(tsr_tile_op op, tsr_dtype dtype);  // the order makes a difference
 void tsr_tile_fold_tile(tsr_tile_worker *worker);          // adds the rows of the tile
 // The sums of the rows that were added, to the output or to `temp`.

@@ -35,8 +35,16 @@ typedef void tsr_tile_move(void *out, const void *in, int64_t rows, int64_t colu
                            int64_t row_stride, int64_t column_stride);
 // Repeats each of `rows` elements `columns` times.
 typedef void tsr_tile_spread(void *out, const void *in, int64_t rows, int64_t columns);
-// Reduces elements in the order of a balanced binary tree over neighbours (tile_moves.inc).
-typedef void tsr_tile_reducer(void *out, const void *in, int64_t count);
+// Reduces each of `rows` to one element: a few elements in order, more in the order of a balanced
+// tree over neighbours (tile_reductions.inc).
+typedef void tsr_tile_reducer(void *out, const void *in, int64_t rows, int64_t columns);
+// Reduces eight rows to one, column by column, in the order of that tree.
+typedef void tsr_tile_folder(void *out, const void *in, int64_t columns);
+typedef struct tsr_tile_reducers {
+  tsr_tile_reducer *rows;
+  tsr_tile_folder *eight;
+} tsr_tile_reducers;
+enum { TSR_TILE_IN_ORDER = 32 };  // so many are reduced in order, in the element type
 // Writes start + i * step.
 typedef void tsr_tile_counter(void *out, int64_t start, int64_t step, int64_t count);
 
@@ -50,8 +58,9 @@ typedef struct tsr_tile_kernels {
   tsr_tile_spread *spread[TSR_TILE_WIDTHS];
   tsr_tile_move *gather[TSR_TILE_WIDTHS];
   tsr_tile_move *scatter[TSR_TILE_WIDTHS];
-  tsr_tile_reducer *reduce[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT];
-  tsr_tile_counter *count;  // i64
+  tsr_tile_reducers reduce[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT];
+  tsr_tile_reducer *reduce_bf16[TSR_TILE_OP_COUNT];  // of few elements, rounded at every step
+  tsr_tile_counter *count;                           // i64
 } tsr_tile_kernels;
 
 extern const tsr_tile_kernels tsr_tile_kernels_plain;

@@ -439,7 +439,7 @@ int tsr_tile_reduce_precision(tsr_tile_program *program, int exponent_bits, int 
 // ---- reductions and outputs ----
 
 static bool reduces(tsr_tile_program *p, tsr_tile_op op, int value) {
-  if (p->kernels->reduce[op][tsr_tile_carrier_of(dtype_of(p, value))]) return true;
+  if (p->kernels->reduce[op][tsr_tile_carrier_of(dtype_of(p, value))].rows) return true;
   (void)no_code(p, op_names[op], dtype_of(p, value));
   return false;
 }

@@ -36,18 +36,19 @@ static void run_steps(tsr_tile_worker *w, const tsr_tile_step *steps, int64_t co
   for (int64_t i = 0; i < count; i++) run_step(w, &steps[i]);
 }
 
+static char *address_at(const tsr_tile_worker *w, const tsr_tile_address *a) {
+  char *memory = a->is_output ? w->outputs[a->argument] : (char *)w->inputs[a->argument];
+  // Without elements there may be no memory: any address will do.
+  if (!memory) return w->scratch;
+  if (a->simple) return memory + a->offset + w->row * a->row_step + w->column * a->column_step;
+  return memory + tsr_tile_offset(w->program, a->stream, w->row, w->column) * a->bytes;
+}
+
 // The addresses of the streams whose memory is used where it is.
 static void find_streams(tsr_tile_worker *w) {
   const tsr_tile_program *p = w->program;
-  for (int64_t i = 0; i < p->stream_count; i++) {
-    const tsr_tile_stream *s = &p->streams[i];
-    if (!s->direct || !s->used || s->is_index) continue;
-    char *memory = s->is_output ? w->outputs[s->argument] : (char *)w->inputs[s->argument];
-    const int64_t offset = tsr_tile_offset(p, s, w->row, w->column);
-    // Without elements there may be no memory: any address will do.
-    w->bases[TSR_BASE_STREAMS + i] =
-        memory ? memory + offset * tsr_tile_memory_bytes(s->dtype) : w->scratch;
-  }
+  for (int i = 0; i < p->address_count; i++)
+    w->bases[p->addresses[i].base] = address_at(w, &p->addresses[i]);
 }
 
 static void start_worker(tsr_tile_worker *w, const tsr_tile_program *p, const char *const *inputs,
@@ -59,7 +60,6 @@ static void start_worker(tsr_tile_worker *w, const tsr_tile_program *p, const ch
                          .bases = (char **)(void *)scratch,
                          .scratch = scratch,
                          .first = true};
-  memset(w->bases, 0, (size_t)p->base_count * sizeof *w->bases);
   w->bases[TSR_BASE_REGISTERS] = scratch;
   w->bases[TSR_BASE_CONSTANTS] = p->constants;
 }
@@ -184,6 +184,20 @@ static bool is_reduction(const tsr_tile_step *step) {
   return step->result >= 0 && step->value->kind == TSR_TILE_REDUCE;
 }
 
+// The order of a tree also for few elements: they are the end of a longer row.
+static void reduce_part(const tsr_tile_step *step, const char *in, int64_t count, char *out) {
+  char left[16], right[16];
+  int64_t half = 1;
+  if (count > TSR_TILE_IN_ORDER || count == 1) {
+    step->reduce(out, in, 1, count);
+    return;
+  }
+  while (2 * half < count) half *= 2;
+  reduce_part(step, in, half, left);
+  reduce_part(step, in + half * step->width, count - half, right);
+  step->combine(out, (const void *[]){left, right}, 1);
+}
+
 // The reductions of earlier phases, and what follows from them for the row.
 static void run_row_steps(tsr_tile_worker *w) {
   const tsr_tile_program *p = w->program;
@@ -213,7 +227,7 @@ static void run_phase_tile(tsr_tile_worker *w, int64_t chunk) {
     if (is_reduction(step)) {
       char sum[16];
       if (step->value->level != w->phase + 1) continue;
-      step->reduce(sum, tsr_tile_at(w, step->in[0]), w->columns);
+      reduce_part(step, tsr_tile_at(w, step->in[0]), w->columns, sum);
       carry(w, step, chunk, sum);
     } else if (step->extent & TSR_EXTENT_COLUMN) {
       run_step(w, step);
