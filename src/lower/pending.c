@@ -6,7 +6,5 @@
     return tsr_fail(UNSUPPORTED, "%s: there is no kernel for it", tsr_op_title(lowering, op)); \
   }
 // clang-format off
-PENDING(convolution)
-PENDING(dot_general)
 PENDING(ragged_dot)
 // clang-format on

@@ -4,6 +4,7 @@
   X(check_values) \
   X(copies)       \
   X(fft)          \
+  X(gemm)         \
   X(random_bits)  \
   X(sort_lines)   \
   X(triangles)    \

@@ -1,0 +1,11 @@
+// What a product reads through.
+#ifndef TESSERA_LOWER_DOT_LOWER_H
+#define TESSERA_LOWER_DOT_LOWER_H
+
+#include "lower/lowering.h"
+
+// Whether the dot_general of a use reads through `producer`, the op that defines the value used: a
+// transpose. A producer without a slot is then found by the dot_general itself.
+bool tsr_dot_absorbs(const tsr_use *use, const tsr_op *producer);
+
+#endif
