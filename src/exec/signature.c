@@ -1,9 +1,9 @@
 // Arguments and results, from the entry of a program and from what jax.export wrote around it.
 #include "exec/signature.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "bytecode/export_file.h"
 #include "lower/lowering.h"
 #include "program/program_internal.h"
@@ -45,12 +45,35 @@ static tsr_status find_platform(const tsr_export_file *file, const char *platfor
                   file->platforms.count ? file->platforms.names[0] : "none", platform);
 }
 
-// An input that the program does not use: no byte of it is read.
+// Whether all sizes of an input are numbers, and these.
+static bool read_sizes(const tsr_export_value *input, tsr_shape *out) {
+  if (input->rank > TSR_MAX_RANK) return false;
+  for (int64_t i = 0; i < input->rank; i++) {
+    char *end = NULL;
+    out->dims[i] = strtoll(input->dims[i], &end, 10);
+    if (end == input->dims[i] || *end || out->dims[i] < 0) return false;
+  }
+  out->rank = (int)input->rank;
+  return true;
+}
+
+// An input that the program does not use: no byte of it is read. Keys and symbolic sizes have no
+// type here.
 static tsr_executable_value unused_input(const tsr_export_value *input) {
-  return (tsr_executable_value){.size = sizeof(tsr_executable_value),
-                                .name = input->path,
-                                .dtype = input->dtype,
-                                .aliased = -1};
+  tsr_executable_value value = {
+      .size = sizeof value, .name = input->path, .dtype = TSR_DTYPE_NONE, .aliased = -1};
+  tsr_shape shape = {0};
+  int64_t count = 0;
+  const tsr_dtype_info *info = tsr_dtype_info_of(input->dtype);
+  if (!info || !read_sizes(input, &shape)) return value;
+  tsr_status status = tsr_shape_count(&shape, &count);
+  const bool fits = !status && count < INT64_MAX / 16;
+  tsr_status_free(status);
+  if (!fits) return value;
+  value.dtype = input->dtype;
+  value.shape = shape;
+  value.bytes = count * (info->bits < 8 ? 1 : info->bits / 8);
+  return value;
 }
 
 static tsr_status read_export(const tsr_program *program, const tsr_export_file *file,

@@ -20,7 +20,7 @@
 
 typedef struct tsr_trial_value {
   const char *name;  // as the executable calls it
-  tsr_dtype dtype;
+  tsr_dtype dtype;   // TSR_DTYPE_NONE: an argument that the program does not use
   tsr_shape shape;
   int64_t count;     // elements
   int64_t bytes;     // in memory: an element narrower than a byte takes one

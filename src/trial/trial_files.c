@@ -89,6 +89,7 @@ static tsr_status read_values(const tsr_checkpoint *file, const char *path,
   int64_t found = 0;
   for (int64_t i = 0; i < values->count; i++) {
     const int64_t tensor = find_tensor(values, i, tree);
+    if (values->items[i].dtype == TSR_DTYPE_NONE) continue;  // nothing reads it
     values->items[i].missing = tensor < 0;
     if (tensor < 0 && all) return no_tensor(values, i, path, tree);
     if (tensor >= 0) TSR_TRY(read_value(file, path, tensor, &values->items[i]));

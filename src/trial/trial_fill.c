@@ -30,6 +30,7 @@ static void store_numbers(const tsr_trial_value *value, tsr_dtype real, int64_t 
 }
 
 static void fill_value(const tsr_trial_value *value, number_fn *number, const void *context) {
+  if (value->dtype == TSR_DTYPE_NONE) return;  // nothing reads it
   const bool complex = tsr_dtype_info_of(value->dtype)->kind == TSR_CLASS_COMPLEX;
   const tsr_dtype real = value->dtype == TSR_C64    ? TSR_F32
                          : value->dtype == TSR_C128 ? TSR_F64
