@@ -7,6 +7,7 @@
 
 #define LN2_HIGH64 0x1.62e42fefa39efp-1  // ln 2 rounded, and the rest
 #define LN2_LOW64 0x1.abc9e3b39803fp-56
+#define LOG2_E64 0x1.71547652b82fep+0
 #define ROUND_SHIFT64 0x1.8p+52  // added, it leaves the nearest whole number in the low bits
 
 // x = n ln 2 + rest, where n is a whole number.
@@ -16,7 +17,7 @@ typedef struct tsr_reduced64 {
 } tsr_reduced64;
 
 AVX2_INLINE tsr_reduced64 reduce64(tsr_f64x4 x) {
-  const tsr_f64x4 shifted = fma64(x, all64(0x1.71547652b82fep+0), all64(ROUND_SHIFT64));
+  const tsr_f64x4 shifted = fma64(x, all64(LOG2_E64), all64(ROUND_SHIFT64));
   const tsr_f64x4 n = shifted - all64(ROUND_SHIFT64);
   const tsr_f64x4 rest = fma64(n, all64(-LN2_HIGH64), x);
   return (tsr_reduced64){
@@ -36,21 +37,14 @@ static const double exp64_terms[] = {
     0x1.0000000000000p-1,  0x1.5555555555559p-3,  0x1.555555555555ap-5,  0x1.111111110f6adp-7,
     0x1.6c16c16c1447fp-10, 0x1.a01a01afe594cp-13, 0x1.a01a01b0af127p-16, 0x1.71ddf8527b390p-19,
     0x1.27e4c5a93cbd6p-22, 0x1.af5ec126a6e3dp-26, 0x1.1f955f655249fp-29};
-static const double exp64_short_terms[] = {0x1.00000042f4ecbp-1,  0x1.55555597cc1ecp-3,
-                                           0x1.55548048709c0p-5,  0x1.11107d3b13e11p-7,
-                                           0x1.6d968eb9be7f4p-10, 0x1.a1b7a066523bep-13};
-
-AVX2_INLINE tsr_f64x4 exp64_by(const double *terms, int count, tsr_f64x4 any) {
+AVX2_INLINE tsr_f64x4 exp64(tsr_f64x4 any) {
   const tsr_reduced64 x = reduce64(clamp64(any, -746, 710));
   const tsr_i64x4 half = _mm256_srai_epi32(x.n, 1);  // n is in the low half of its 64 bits
   const tsr_f64x4 scale = power_of_two64(half);
-  const tsr_f64x4 slope = fma64(polynomial64(terms, count, x.rest), x.rest, all64(1));
+  const tsr_f64x4 slope = fma64(POLYNOMIAL64(exp64_terms, x.rest), x.rest, all64(1));
   const tsr_f64x4 value = fma64(slope, x.rest * scale, scale);
   return value * power_of_two64(_mm256_sub_epi64(x.n, half));
 }
-
-AVX2_INLINE tsr_f64x4 exp64(tsr_f64x4 x) { return exp64_by(exp64_terms, 11, x); }
-AVX2_INLINE tsr_f64x4 exp64_short(tsr_f64x4 x) { return exp64_by(exp64_short_terms, 6, x); }
 
 // The logarithm of 2^n (1 + f); f is between sqrt(1/2) - 1 and sqrt(2) - 1.
 typedef struct tsr_split64 {
@@ -73,16 +67,12 @@ AVX2_INLINE tsr_split64 split64(tsr_f64x4 x) {
 static const double log64_terms[] = {
     0x1.5555555555555p-1, 0x1.9999999999e0fp-2, 0x1.249249242a07ep-2, 0x1.c71c725a707bdp-3,
     0x1.745cddc11830ep-3, 0x1.3b20bf8ffa79cp-3, 0x1.0f5b03ec64614p-3, 0x1.0f733bfdc511bp-3};
-static const double log64_short_terms[] = {0x1.55555556204cdp-1, 0x1.999996a344469p-2,
-                                           0x1.249414ac96338p-2, 0x1.c62a1bc633750p-3,
-                                           0x1.912493ee29f3ep-3};
 
 // log(2^n (1 + f)) + more, where `more` is tiny. 2 s is written as f - s f, and that as
 // f - (f^2 / 2 - s f^2 / 2), to keep the digits that s lost.
-AVX2_INLINE tsr_f64x4 log64_of_split(const double *terms, int count, tsr_split64 x,
-                                     tsr_f64x4 more) {
+AVX2_INLINE tsr_f64x4 log64_of_split(tsr_split64 x, tsr_f64x4 more) {
   const tsr_f64x4 s = x.f / (x.f + all64(2)), square = s * s, half = x.f * x.f * all64(0.5);
-  const tsr_f64x4 inner = fma64(polynomial64(terms, count, square), square, half);
+  const tsr_f64x4 inner = fma64(POLYNOMIAL64(log64_terms, square), square, half);
   const tsr_f64x4 rest = fma64(s, inner, fma64(x.n, all64(LN2_LOW64), more));
   return fma64(x.n, all64(LN2_HIGH64), x.f - (half - rest));
 }
@@ -98,13 +88,29 @@ AVX2_INLINE tsr_f64x4 log64(tsr_f64x4 x) {
   const tsr_f64x4 is_subnormal = COMPARE64(x, LT, all64(0x1p-1022));
   tsr_split64 parts = split64(select64(is_subnormal, x * all64(0x1p+54), x));
   parts.n = parts.n - _mm256_and_pd(is_subnormal, all64(54));
-  return log64_with_limits(x, log64_of_split(log64_terms, 8, parts, all64(0)));
+  return log64_with_limits(x, log64_of_split(parts, all64(0)));
 }
 
-// For numbers that are not subnormal in f64, as those of f32 are not.
-AVX2_INLINE tsr_f64x4 log64_short(tsr_f64x4 x) {
-  const tsr_f64x4 log = log64_of_split(log64_short_terms, 5, split64(x), all64(0));
-  return log64_with_limits(x, log);
+// 2^x to 10 digits, for a result that is rounded to f32; beyond its range it stays beyond.
+AVX2_INLINE tsr_f64x4 exp2_short(tsr_f64x4 any) {
+  static const double terms[] = {0x1.62e42fef7b615p-1, 0x1.ebfbe07adaf0ep-3,  0x1.c6b08df504732p-5,
+                                 0x1.3b29f0db2e951p-7, 0x1.5d8722ae9de47p-10, 0x1.445e8989d3b5dp-13,
+                                 0x1.00f1db59f27fcp-16};
+  const tsr_f64x4 x = clamp64(any, -500, 500), shift = all64(ROUND_SHIFT64 + 1023);
+  const tsr_f64x4 shifted = x + shift, rest = x - (shifted - shift);
+  const tsr_i64x4 scale = _mm256_slli_epi64(_mm256_castpd_si256(shifted), 52);
+  const tsr_f64x4 value = fma64(POLYNOMIAL64(terms, rest), rest, all64(1));
+  return value * _mm256_castsi256_pd(scale);
+}
+
+// log2(x) to 10 digits, for an x of f32 or not far beyond; NaN for those below 0.
+AVX2_INLINE tsr_f64x4 log2_short(tsr_f64x4 any) {
+  static const double terms[] = {0x1.ec709d43ff759p-1, 0x1.27776856064f1p-1, 0x1.a595ce218cf99p-2,
+                                 0x1.5c6d2753fe077p-2};
+  const tsr_split64 x = split64(any);
+  const tsr_f64x4 s = x.f / (x.f + all64(2)), square = s * s;
+  const tsr_f64x4 slope = fma64(POLYNOMIAL64(terms, square), square, all64(0x1.71547652b82fep+1));
+  return log64_with_limits(any, fma64(slope, s, x.n));
 }
 
 #endif

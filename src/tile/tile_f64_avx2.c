@@ -36,7 +36,7 @@ AVX2_INLINE tsr_f64x4 hyperbolic_tangent(tsr_f64x4 x) {
 AVX2_INLINE tsr_f64x4 log_plus_one(tsr_f64x4 x) {
   const tsr_f64x4 sum = x + all64(1), from_x = sum - all64(1);
   const tsr_f64x4 lost = (x - from_x) + (all64(1) - (sum - from_x));
-  const tsr_f64x4 log = log64_of_split(log64_terms, 8, split64(sum), lost / sum);
+  const tsr_f64x4 log = log64_of_split(split64(sum), lost / sum);
   const tsr_f64x4 is_tiny = COMPARE64(size64(x), LT, all64(0x1p-54));
   return select64(is_tiny, x, log64_with_limits(sum, log));
 }

@@ -136,6 +136,8 @@ AVX2_INLINE tsr_f64x4 arc_cosine(tsr_f64x4 x) {
   return select64(is_large, large, all64(PI_HALF) - _mm256_or_pd(angle, sign_bit64(x)));
 }
 
+AVX2_INLINE tsr_f64x4 natural_log(tsr_f64x4 x) { return log2_short(x) * all64(LN2_HIGH64); }
+
 // x + x^3 (...), where the formulas below would cancel: up to 1/64.
 AVX2_INLINE tsr_f64x4 or_series(tsr_f64x4 x, double cubic, double fifth, tsr_f64x4 result) {
   const tsr_f64x4 square = x * x, terms = fma64(square, all64(fifth), all64(cubic));
@@ -144,33 +146,33 @@ AVX2_INLINE tsr_f64x4 or_series(tsr_f64x4 x, double cubic, double fifth, tsr_f64
 }
 
 AVX2_INLINE tsr_f64x4 hyperbolic_sine(tsr_f64x4 x) {
-  const tsr_f64x4 e = exp64_short(x);
+  const tsr_f64x4 e = exp2_short(x * all64(LOG2_E64));
   return or_series(x, 1.0 / 6, 1.0 / 120, (e - all64(1) / e) * all64(0.5));
 }
 
 AVX2_INLINE tsr_f64x4 hyperbolic_cosine(tsr_f64x4 x) {
-  const tsr_f64x4 e = exp64_short(x);
+  const tsr_f64x4 e = exp2_short(x * all64(LOG2_E64));
   return (e + all64(1) / e) * all64(0.5);
 }
 
 AVX2_INLINE tsr_f64x4 inverse_sinh(tsr_f64x4 x) {
   const tsr_f64x4 size = size64(x), root = _mm256_sqrt_pd(fma64(x, x, all64(1)));
-  const tsr_f64x4 result = with_sign64(log64_short(size + root), x);
+  const tsr_f64x4 result = with_sign64(natural_log(size + root), x);
   return or_series(x, -1.0 / 6, 3.0 / 40, result);
 }
 
 AVX2_INLINE tsr_f64x4 inverse_cosh(tsr_f64x4 x) {
-  const tsr_f64x4 log = log64_short(x + _mm256_sqrt_pd(fma64(x, x, all64(-1))));
+  const tsr_f64x4 log = natural_log(x + _mm256_sqrt_pd(fma64(x, x, all64(-1))));
   return _mm256_or_pd(log, COMPARE64(x, LT, all64(1)));
 }
 
 AVX2_INLINE tsr_f64x4 inverse_tanh(tsr_f64x4 x) {
-  const tsr_f64x4 log = log64_short((all64(1) + x) / (all64(1) - x));
-  return or_series(x, 1.0 / 3, 1.0 / 5, log * all64(0.5));
+  const tsr_f64x4 log = log2_short((all64(1) + x) / (all64(1) - x));
+  return or_series(x, 1.0 / 3, 1.0 / 5, log * all64(LN2_HIGH64 / 2));
 }
 
 AVX2_INLINE tsr_f64x4 cube_root(tsr_f64x4 x) {
-  return with_sign64(exp64_short(log64_short(size64(x)) * all64(1.0 / 3)), x);
+  return with_sign64(exp2_short(log2_short(size64(x)) * all64(1.0 / 3)), x);
 }
 
 // exp(x^2) erfc(x) (1 + 2 x) is a smooth function of (x - 4) / (x + 4); the square is exact.
@@ -182,7 +184,8 @@ AVX2_INLINE tsr_f64x4 error_function_complement(tsr_f64x4 x) {
       0x1.045b1433c492ap-12, 0x1.80c1f3f0abc42p-15};
   const tsr_f64x4 size = _mm256_min_pd(all64(10.2), size64(x)), four = all64(4);
   const tsr_f64x4 scaled = POLYNOMIAL64(terms, (size - four) / (size + four));
-  const tsr_f64x4 value = scaled * exp64_short(-size * size) / fma64(size, all64(2), all64(1));
+  const tsr_f64x4 value =
+      scaled * exp2_short(size * size * all64(-LOG2_E64)) / fma64(size, all64(2), all64(1));
   return select64(x, all64(2) - value, value);
 }
 
@@ -196,29 +199,32 @@ AVX2_INLINE tsr_f64x4 error_function_inverse(tsr_f64x4 x) {
       0x1.6a9efbdcf27fep+1,   0x1.006dc9fd84d75p+0,  0x1.3580d48344964p-7,  -0x1.f4e40879afc75p-8,
       0x1.74c21310207ffp-8,   -0x1.d363160f59bcap-9, 0x1.8283df701cbd8p-10, -0x1.00ee0c3199f2ap-13,
       -0x1.2161a65b6e88cp-12, 0x1.54483e66c46d8p-13, -0x1.01b4b1cf54615p-15};
-  const tsr_f64x4 w = -log64_short(fma64(-x, x, all64(1)));
+  const tsr_f64x4 w = -natural_log(fma64(-x, x, all64(1)));
   const tsr_f64x4 near = POLYNOMIAL64(near_terms, w - all64(2.5));
   const tsr_f64x4 far = POLYNOMIAL64(far_terms, _mm256_sqrt_pd(w) - all64(3));
   const tsr_f64x4 value = x * select64(COMPARE64(w, LT, all64(5)), near, far);
   return select64(COMPARE64(w, EQ, all64(INFINITY)), w * x, value);
 }
 
-AVX2_INLINE tsr_f64x4 whole(tsr_f64x4 x) {
-  return _mm256_cmp_pd(x, _mm256_floor_pd(x), _CMP_EQ_OQ);
+AVX2_INLINE tsr_f64x4 power_of_size(tsr_f64x4 size, tsr_f64x4 y) {
+  const tsr_f64x4 is_one = COMPARE64(size, EQ, all64(1));  // 1 to an infinite power is 1
+  return exp2_short(_mm256_andnot_pd(is_one, y * log2_short(size)));
 }
 
-// exp(y log(x)), the sign of x^y for whole y, and what C says about 0, 1 and infinities.
-AVX2_INLINE tsr_f64x4 power(tsr_f64x4 x, tsr_f64x4 y) {
-  const tsr_f64x4 one = all64(1), size = size64(x);
-  const tsr_f64x4 exponent = _mm256_andnot_pd(COMPARE64(size, EQ, one), y * log64_short(size));
-  const tsr_f64x4 is_whole = whole(y);
-  const tsr_f64x4 is_odd = _mm256_andnot_pd(whole(y * all64(0.5)), is_whole);
-  tsr_f64x4 value = _mm256_or_pd(exp64_short(exponent), _mm256_and_pd(sign_bit64(x), is_odd));
-  const tsr_f64x4 is_negative = COMPARE64(x, LT, all64(0)),
-                  is_finite = COMPARE64(size, LT, all64(INFINITY));
-  value = _mm256_or_pd(value, _mm256_andnot_pd(is_whole, _mm256_and_pd(is_negative, is_finite)));
-  const tsr_f64x4 is_one = _mm256_or_pd(COMPARE64(x, EQ, one), COMPARE64(y, EQ, all64(0)));
-  return select64(is_one, one, value);
+AVX2_INLINE tsr_f32x8 is_whole(tsr_f32x8 x) { return COMPARE32(x, EQ, _mm256_floor_ps(x)); }
+
+// 2^(y log2(x)), the sign of x for odd y, and what C says about 0, 1 and infinities.
+AVX2_INLINE tsr_f32x8 power(tsr_f32x8 x, tsr_f32x8 y) {
+  const tsr_f32x8 size = size32(x), whole = is_whole(y);
+  const tsr_f32x8 is_odd = _mm256_andnot_ps(is_whole(y * all32(0.5f)), whole);
+  tsr_f32x8 value = halves(power_of_size(low_half(size), low_half(y)),
+                           power_of_size(high_half(size), high_half(y)));
+  value = _mm256_or_ps(value, _mm256_and_ps(sign_bit32(x), is_odd));
+  const tsr_f32x8 is_finite = COMPARE32(size, LT, all32(INFINITY));
+  const tsr_f32x8 has_no_root = _mm256_and_ps(COMPARE32(x, LT, all32(0)), is_finite);
+  value = _mm256_or_ps(value, _mm256_andnot_ps(whole, has_no_root));  // all bits set are a NaN
+  const tsr_f32x8 is_one = _mm256_or_ps(COMPARE32(x, EQ, all32(1)), COMPARE32(y, EQ, all32(0)));
+  return select32(is_one, all32(1), value);
 }
 
 TURNS_LOOP(sine, sine, sin)
@@ -236,7 +242,7 @@ HALVES_LOOP(erf_inv, error_function_inverse)
 HALVES_LOOP(erfc, error_function_complement)
 HALVES_LOOP(sinh, hyperbolic_sine)
 HALVES_LOOP2(atan2, arc_tangent2)
-HALVES_LOOP2(power, power)
+F32_LOOP2(power, power)
 #else
 typedef int tsr_tile_no_trig_avx2;  // a file must declare something
 #endif
