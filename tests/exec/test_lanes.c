@@ -1,0 +1,181 @@
+// Collectives between the lanes of a manual computation: four lanes in a mesh of 2 x 2, each with a
+// 2 x 2 piece of 0 .. 15.
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/runs.h"
+
+#define CHANNEL "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+#define BODY(op)                                 \
+  "({ ^bb0(%p: tensor<i32>, %q: tensor<i32>):\n" \
+  "%s = stablehlo." op " %p, %q : tensor<i32>\n stablehlo.return %s : tensor<i32> })"
+
+static const struct {
+  const char *op, *type;  // of the result in a lane
+  int rows, columns;      // of the whole result
+  int32_t wanted[32];
+} cases[] = {
+    {"\"stablehlo.all_reduce\"(%a) <{" CHANNEL
+     ", replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> " BODY(
+         "add") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {20, 24, 20, 24, 36, 40, 36, 40, 20, 24, 20, 24, 36, 40, 36, 40}},
+    {"\"stablehlo.all_reduce\"(%a) <{" CHANNEL
+     ", replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = "
+     "[#stablehlo.axis_ref<name = \"x\">]>, use_global_device_ids}> " BODY(
+         "maximum") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15}},
+    // Groups of replicas, of which there is one: with a channel all partitions are together.
+    {"\"stablehlo.all_reduce\"(%a) <{" CHANNEL
+     ", replica_groups = dense<0> : tensor<1x1xi64>}> " BODY(
+         "minimum") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {0, 1, 0, 1, 4, 5, 4, 5, 0, 1, 0, 1, 4, 5, 4, 5}},
+    {"\"stablehlo.all_reduce\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> " BODY(
+         "add") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+    {"\"stablehlo.all_gather\"(%a) <{all_gather_dim = 1 : i64, " CHANNEL
+     ", replica_groups = dense<[[1, 0], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids}> : "
+     "(tensor<2x2xi32>) -> tensor<2x4xi32>",
+     "2x4",
+     4,
+     8,
+     {2, 3, 0,  1,  2, 3, 0,  1,  6,  7,  4,  5,  6,  7,  4,  5,
+      8, 9, 10, 11, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15}},
+    {"\"stablehlo.all_to_all\"(%a) <{" CHANNEL
+     ", split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, "
+     "replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}> : (tensor<2x2xi32>) -> "
+     "tensor<1x4xi32>",
+     "1x4",
+     2,
+     8,
+     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}},
+    {"\"stablehlo.collective_permute\"(%a) <{" CHANNEL
+     ", source_target_pairs = dense<[[0, 1], [1, 2], [3, 3]]> : tensor<3x2xi64>}> : "
+     "(tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {0, 0, 0, 1, 0, 0, 4, 5, 2, 3, 10, 11, 6, 7, 14, 15}},
+    {"\"stablehlo.collective_broadcast\"(%a) <{" CHANNEL
+     ", replica_groups = dense<[[3, 1]]> : tensor<1x2xi64>}> : (tensor<2x2xi32>) -> "
+     "tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {0, 0, 10, 11, 0, 0, 14, 15, 0, 0, 10, 11, 0, 0, 14, 15}},
+    {"\"stablehlo.reduce_scatter\"(%a) <{" CHANNEL
+     ", replica_groups = dense<[[0, 2], [3, 1]]> : tensor<2x2xi64>, scatter_dimension = 0 : i64, "
+     "use_global_device_ids}> " BODY("add") " : (tensor<2x2xi32>) -> tensor<1x2xi32>",
+     "1x2",
+     2,
+     4,
+     {8, 10, 20, 22, 16, 18, 12, 14}},
+    {"\"stablehlo.collective_reduce\"(%a) <{" CHANNEL
+     ", replica_groups = dense<[[1, 0], [2, 3]]> : tensor<2x2xi64>}> " BODY(
+         "add") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",
+     "2x2",
+     4,
+     4,
+     {0, 0, 2, 4, 0, 0, 10, 12, 18, 20, 0, 0, 26, 28, 0, 0}},
+};
+
+static const char *program_of(size_t i) {
+  static char text[4096];
+  const int rows = cases[i].rows, columns = cases[i].columns;
+  snprintf(text, sizeof text,
+           "sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>\n"
+           "func.func @main(%%arg0: tensor<4x4xi32>) -> tensor<%dx%dxi32> {\n"
+           "  %%0 = sdy.manual_computation(%%arg0) in_shardings=[<@mesh, [{\"x\"}, {\"y\"}]>] "
+           "out_shardings=[<@mesh, [{\"x\"}, {\"y\"}]>] manual_axes={\"x\", \"y\"} (%%a: "
+           "tensor<2x2xi32>) {\n"
+           "  %%r = %s\n"
+           "  sdy.return %%r : tensor<%sxi32>\n"
+           "  } : (tensor<4x4xi32>) -> tensor<%dx%dxi32>\n"
+           "  return %%0 : tensor<%dx%dxi32>\n}\n",
+           rows, columns, cases[i].op, cases[i].type, rows, columns, rows, columns);
+  return text;
+}
+
+static void collectives_exchange_values_of_lanes(void **state) {
+  (void)state;
+  int32_t in[16];
+  for (int i = 0; i < 16; i++) in[i] = i;
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    int32_t out[32] = {0};
+    run_text(program_of(i), IN(in), OUT_TO(out));
+    for (int k = 0; k < cases[i].rows * cases[i].columns; k++)
+      if (out[k] != cases[i].wanted[k])
+        fail_msg("case %zu: element %d is %d, expected %d", i, k, out[k], cases[i].wanted[k]);
+  }
+}
+
+static void long_values_are_reduced_in_blocks(void **state) {
+  (void)state;
+  enum { LENGTH = 5003 };
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=4]>\n"
+      "func.func @main(%arg0: tensor<20012xi32>) -> tensor<5003xi32> {\n"
+      "  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"x\"}]>] "
+      "out_shardings=[<@mesh, [{}]>] manual_axes={\"x\"} (%a: tensor<5003xi32>) {\n"
+      "  %r = \"stablehlo.all_reduce\"(%a) <{" CHANNEL
+      ", replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> " BODY(
+          "add") " : (tensor<5003xi32>) -> tensor<5003xi32>\n"
+      "  sdy.return %r : tensor<5003xi32>\n"
+      "  } : (tensor<20012xi32>) -> tensor<5003xi32>\n"
+      "  return %0 : tensor<5003xi32>\n}\n";
+  static int32_t in[4 * LENGTH], out[LENGTH];
+  for (int i = 0; i < 4 * LENGTH; i++) in[i] = i * i;
+  run_text(text, IN(in), OUT_TO(out));
+  for (int i = 0; i < LENGTH; i++)
+    assert_int_equal(out[i], in[i] + in[LENGTH + i] + in[2 * LENGTH + i] + in[3 * LENGTH + i]);
+}
+
+static void lanes_know_their_device(void **state) {
+  (void)state;
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=2, \"y\"=2], device_ids=[3, 1, 0, 2]>\n"
+      "func.func @main() -> (tensor<4xui32>, tensor<4xui32>) {\n"
+      "  %0:2 = sdy.manual_computation() in_shardings=[] out_shardings=[<@mesh, [{\"x\", \"y\"}]>, "
+      "<@mesh, [{\"x\", \"y\"}]>] manual_axes={\"x\", \"y\"} () {\n"
+      "  %p = stablehlo.partition_id : tensor<ui32>\n"
+      "  %r = stablehlo.replica_id : tensor<ui32>\n"
+      "  %p1 = stablehlo.reshape %p : (tensor<ui32>) -> tensor<1xui32>\n"
+      "  %r1 = stablehlo.reshape %r : (tensor<ui32>) -> tensor<1xui32>\n"
+      "  sdy.return %p1, %r1 : tensor<1xui32>, tensor<1xui32>\n"
+      "  } : () -> (tensor<4xui32>, tensor<4xui32>)\n"
+      "  return %0#0, %0#1 : tensor<4xui32>, tensor<4xui32>\n}\n";
+  uint32_t partitions[4] = {0}, replicas[4] = {9, 9, 9, 9};
+  run_text(text, NULL, OUT_TO(partitions, replicas));
+  assert_memory_equal(partitions, ((uint32_t[]){3, 1, 0, 2}), sizeof partitions);
+  assert_memory_equal(replicas, ((uint32_t[4]){0}), sizeof replicas);
+}
+
+static void one_process_has_groups_of_one(void **state) {
+  (void)state;
+  static const char text[] =
+      "func.func @main(%a: tensor<2xi32>) -> (tensor<2xi32>, tensor<ui32>) {\n"
+      "  %r = \"stablehlo.all_reduce\"(%a) <{replica_groups = dense<0> : tensor<1x1xi64>}> " BODY(
+          "add") " : (tensor<2xi32>) -> tensor<2xi32>\n"
+      "  %p = stablehlo.partition_id : tensor<ui32>\n"
+      "  return %r, %p : tensor<2xi32>, tensor<ui32>\n}\n";
+  const int32_t in[2] = {4, 5};
+  int32_t out[2] = {0};
+  uint32_t id = 7;
+  run_text(text, IN(in), OUT_TO(out, &id));
+  assert_memory_equal(out, in, sizeof in);
+  assert_int_equal(id, 0);
+}
+
+SUITE(lanes, TEST(collectives_exchange_values_of_lanes), TEST(long_values_are_reduced_in_blocks),
+      TEST(lanes_know_their_device), TEST(one_process_has_groups_of_one))
