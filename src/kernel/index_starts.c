@@ -9,35 +9,96 @@
 
 // ---- reading indices ----
 
-// One loop for each width and sign. Those narrower than a byte are bytes here.
-#define READ(name, type, value)                                                     \
-  static void name(const char *from, int64_t stride, int64_t count, int64_t *out) { \
-    for (int64_t i = 0; i < count; i++) {                                           \
-      type number;                                                                  \
-      memcpy(&number, from + i * stride * (int64_t)sizeof number, sizeof number);   \
-      out[i] = (value);                                                             \
-    }                                                                               \
-  }
-READ(read_i8, int8_t, number)
-READ(read_i16, int16_t, number)
-READ(read_i32, int32_t, number)
-READ(read_i64, int64_t, number)
-READ(read_u8, uint8_t, number)
-READ(read_u16, uint16_t, number)
-READ(read_u32, uint32_t, number)
-READ(read_u64, uint64_t, number > INT64_MAX ? INT64_MAX : (int64_t)number)
+// Adds the starts of `count` windows along one dimension of the operand: numbers, `step` elements
+// apart, moved inside or checked to be there.
+typedef void add_fn(const char *from, int64_t step, int64_t count, const tsr_start_entry *entry,
+                    int64_t *out);
 
-typedef void read_fn(const char *from, int64_t stride, int64_t count, int64_t *out);
-static read_fn *const readers[TSR_DTYPE_COUNT] = {
-    [TSR_BOOL] = read_u8, [TSR_I2] = read_i8,   [TSR_I4] = read_i8,   [TSR_I8] = read_i8,
-    [TSR_I16] = read_i16, [TSR_I32] = read_i32, [TSR_I64] = read_i64, [TSR_U2] = read_u8,
-    [TSR_U4] = read_u8,   [TSR_U8] = read_u8,   [TSR_U16] = read_u16, [TSR_U32] = read_u32,
-    [TSR_U64] = read_u64,
+// One set of loops for each width and sign. Those narrower than a byte are bytes here.
+#define LOOPS(name, type, value)                                                \
+  static void read_##name(const char *from, int64_t *out) {                     \
+    type number;                                                                \
+    memcpy(&number, from, sizeof number);                                       \
+    *out = (value);                                                             \
+  }                                                                             \
+  static void clamp_##name(const char *from, int64_t step, int64_t count,       \
+                           const tsr_start_entry *entry, int64_t *out) {        \
+    const int64_t most = entry->size - entry->window, stride = entry->stride;   \
+    for (int64_t i = 0; i < count; i++, from += step * (int64_t)sizeof(type)) { \
+      int64_t at;                                                               \
+      read_##name(from, &at);                                                   \
+      at = at > most ? most : at;                                               \
+      out[i] += (at < 0 ? 0 : at) * stride;                                     \
+    }                                                                           \
+  }                                                                             \
+  static void check_##name(const char *from, int64_t step, int64_t count,       \
+                           const tsr_start_entry *entry, int64_t *out) {        \
+    const int64_t most = entry->size - entry->window, stride = entry->stride;   \
+    for (int64_t i = 0; i < count; i++, from += step * (int64_t)sizeof(type)) { \
+      int64_t at;                                                               \
+      read_##name(from, &at);                                                   \
+      const bool inside = at >= 0 && at <= most && out[i] >= 0;                 \
+      out[i] = inside ? out[i] + at * stride : TSR_NO_START;                    \
+    }                                                                           \
+  }
+LOOPS(i8, int8_t, number)
+LOOPS(i16, int16_t, number)
+LOOPS(i32, int32_t, number)
+LOOPS(i64, int64_t, number)
+LOOPS(u8, uint8_t, number)
+LOOPS(u16, uint16_t, number)
+LOOPS(u32, uint32_t, number)
+LOOPS(u64, uint64_t, number > INT64_MAX ? INT64_MAX : (int64_t)number)
+
+typedef struct index_loops {
+  void (*read)(const char *from, int64_t *out);
+  add_fn *clamp, *check;
+} index_loops;
+#define ROW(name) \
+  { read_##name, clamp_##name, check_##name }
+static const index_loops loops_of[TSR_DTYPE_COUNT] = {
+    [TSR_BOOL] = ROW(u8), [TSR_I2] = ROW(i8),   [TSR_I4] = ROW(i8),   [TSR_I8] = ROW(i8),
+    [TSR_I16] = ROW(i16), [TSR_I32] = ROW(i32), [TSR_I64] = ROW(i64), [TSR_U2] = ROW(u8),
+    [TSR_U4] = ROW(u8),   [TSR_U8] = ROW(u8),   [TSR_U16] = ROW(u16), [TSR_U32] = ROW(u32),
+    [TSR_U64] = ROW(u64),
 };
 
-void tsr_read_indices(tsr_dtype dtype, const char *from, int64_t stride, int64_t count,
-                      int64_t *out) {
-  readers[dtype](from, stride, count, out);
+int64_t tsr_index_read(tsr_dtype dtype, const char *from) {
+  int64_t number;
+  loops_of[dtype].read(from, &number);
+  return number;
+}
+
+// The most frequent indices, side by side: 32 bits are enough for all of it, by vectors.
+#define CLAMP_ROW(name, TARGET)                                                          \
+  TARGET static void name(const char *from, int64_t count, int32_t most, int32_t stride, \
+                          int64_t *restrict out) {                                       \
+    for (int64_t i = 0; i < count; i++) {                                                \
+      int32_t at;                                                                        \
+      memcpy(&at, from + i * (int64_t)sizeof at, sizeof at);                             \
+      at = at > most ? most : at;                                                        \
+      at = at < 0 ? 0 : at;                                                              \
+      out[i] += (int64_t)at * stride;                                                    \
+    }                                                                                    \
+  }
+CLAMP_ROW(clamp_row, )
+#if defined __x86_64__
+CLAMP_ROW(clamp_row_avx2, __attribute__((target("avx2"))))
+#endif
+
+static bool clamp_fast(const tsr_index_starts *starts, const tsr_start_entry *entry,
+                       const char *from, int64_t step, int64_t count, int64_t *out) {
+  const int64_t most = entry->size - entry->window;
+  if (starts->dtype != TSR_I32 || step != 1 || most > INT32_MAX || entry->stride > INT32_MAX)
+    return false;
+#if defined __x86_64__
+  if (__builtin_cpu_supports("avx2")) {
+    clamp_row_avx2(from, count, (int32_t)most, (int32_t)entry->stride, out);
+    return true;
+  }
+#endif
+  clamp_row(from, count, (int32_t)most, (int32_t)entry->stride, out);
+  return true;
 }
 
 // ---- starts ----
@@ -83,38 +144,20 @@ static const char *index_at(const tsr_index_starts *starts, const char *indices,
   return indices + element * (bits < 8 ? 1 : bits / 8);
 }
 
-static void add_clamped(const tsr_start_entry *entry, const int64_t *numbers, int64_t count,
-                        int64_t *out) {
-  const int64_t most = entry->size - entry->window, stride = entry->stride;
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t at = numbers[i] > most ? most : numbers[i];
-    out[i] += (at < 0 ? 0 : at) * stride;
-  }
-}
-
-static void add_inside(const tsr_start_entry *entry, const int64_t *numbers, int64_t count,
-                       int64_t *out) {
-  const int64_t most = entry->size - entry->window, stride = entry->stride;
-  for (int64_t i = 0; i < count; i++) {
-    const bool inside = numbers[i] >= 0 && numbers[i] <= most && out[i] >= 0;
-    out[i] = inside ? out[i] + numbers[i] * stride : TSR_NO_START;
-  }
-}
-
-enum { BLOCK = 256 };
-
 // Windows of one pass of the innermost dimension.
 static void read_block(const tsr_index_starts *starts, const char *indices,
                        const window_place *place, int64_t count, int64_t *out) {
   const tsr_start_dim one = {1, 0, 0};
   const tsr_start_dim *inner = starts->dim_count ? &starts->dims[starts->dim_count - 1] : &one;
-  int64_t numbers[BLOCK];
   for (int64_t i = 0; i < count; i++) out[i] = place->operand + i * inner->operand;
   for (int k = 0; k < starts->entry_count; k++) {
     const tsr_start_entry *entry = &starts->entries[k];
-    tsr_read_indices(starts->dtype, index_at(starts, indices, place->index + entry->index),
-                     inner->index, count, numbers);
-    (starts->clamped ? add_clamped : add_inside)(entry, numbers, count, out);
+    const char *from = index_at(starts, indices, place->index + entry->index);
+    const index_loops *loops = &loops_of[starts->dtype];
+    if (!starts->clamped)
+      loops->check(from, inner->index, count, entry, out);
+    else if (!clamp_fast(starts, entry, from, inner->index, count, out))
+      loops->clamp(from, inner->index, count, entry, out);
   }
 }
 
@@ -122,7 +165,7 @@ void tsr_index_starts_read(const tsr_index_starts *starts, const char *indices, 
                            int64_t count, int64_t *out) {
   for (int64_t done = 0; done < count;) {
     const window_place place = place_of(starts, begin + done);
-    const int64_t now = tsr_least(tsr_least(place.left, count - done), BLOCK);
+    const int64_t now = tsr_least(place.left, count - done);
     read_block(starts, indices, &place, now, out + done);
     done += now;
   }
@@ -132,9 +175,8 @@ int64_t tsr_index_starts_vector(const tsr_index_starts *starts, const char *indi
                                 int64_t *out_vector) {
   const window_place place = place_of(starts, at);
   for (int k = 0; k < starts->entry_count; k++)
-    tsr_read_indices(starts->dtype,
-                     index_at(starts, indices, place.index + starts->entries[k].index), 1, 1,
-                     &out_vector[k]);
+    out_vector[k] = tsr_index_read(
+        starts->dtype, index_at(starts, indices, place.index + starts->entries[k].index));
   return place.operand;
 }
 

@@ -9,10 +9,9 @@
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 
-// Reads `count` integers, `stride` elements apart, as they are in the memory of a run. Numbers
-// above the range of int64_t become its largest.
-void tsr_read_indices(tsr_dtype dtype, const char *from, int64_t stride, int64_t count,
-                      int64_t *out);
+// An integer as it is in the memory of a run. Numbers above the range of int64_t become its
+// largest.
+int64_t tsr_index_read(tsr_dtype dtype, const char *from);
 
 // A dimension of the indices that counts windows. `index` and `operand` are strides in elements of
 // the two tensors; that of the operand is 0 but for a batching dimension.

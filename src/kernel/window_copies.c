@@ -9,8 +9,7 @@ static int64_t window_offset(const tsr_window_copy *w, const char *const *inputs
   int64_t offset = 0;
   for (int i = 0; i < w->start_count; i++) {
     const tsr_window_start *start = &w->starts[i];
-    int64_t at = 0;
-    tsr_read_indices(start->dtype, inputs[start->input], 1, 1, &at);
+    const int64_t at = tsr_index_read(start->dtype, inputs[start->input]);
     offset += (at < 0 ? 0 : at > start->most ? start->most : at) * start->stride;
   }
   return offset * w->window.element_bytes;
