@@ -16,8 +16,64 @@ enum {
   LEAST_SPLIT = 1 << 20,  // bytes of updates that are worth several tasks
   TASK_BYTES = 256 << 10,
   MOST_BANDS = 8,  // every one of them reads all starts
+  LEAST_RUN = 64,  // bytes of a window that cost more than looking at its start
   STRIPE = 16 << 10
 };
+
+// ---- single elements ----
+
+#define TAKE(a, b) (b)
+#define SUM(a, b) ((a) + (b))
+#define SINGLE(name, type, RESULT)                                                         \
+  static void name(char *target, const int64_t *starts, const char *updates, int64_t step, \
+                   int64_t count) {                                                        \
+    for (int64_t i = 0; i < count; i++, updates += step * (int64_t)sizeof(type)) {         \
+      char *place = target + starts[i] * (int64_t)sizeof(type);                            \
+      type a, b;                                                                           \
+      if (starts[i] == TSR_NO_START) continue;                                             \
+      memcpy(&a, place, sizeof a);                                                         \
+      memcpy(&b, updates, sizeof b);                                                       \
+      a = RESULT(a, b);                                                                    \
+      memcpy(place, &a, sizeof a);                                                         \
+    }                                                                                      \
+  }
+SINGLE(replace_1, uint8_t, TAKE)
+SINGLE(replace_2, uint16_t, TAKE)
+SINGLE(replace_4, uint32_t, TAKE)
+SINGLE(replace_8, uint64_t, TAKE)
+SINGLE(add_u32, uint32_t, SUM)
+SINGLE(add_u64, uint64_t, SUM)
+SINGLE(add_f32, float, SUM)
+SINGLE(add_f64, double, SUM)
+
+// The loop for a sum; integers wrap around, whatever their sign.
+static tsr_scatter_fn *sum_of(tsr_dtype dtype) {
+  switch ((int)dtype) {
+    case TSR_I32:
+    case TSR_U32:
+      return add_u32;
+    case TSR_I64:
+    case TSR_U64:
+      return add_u64;
+    case TSR_F32:
+      return add_f32;
+    case TSR_F64:
+      return add_f64;
+    default:
+      return NULL;
+  }
+}
+
+static tsr_scatter_fn *single_of(const tsr_scatter *s) {
+  static tsr_scatter_fn *const replacing[] = {
+      [1] = replace_1, [2] = replace_2, [4] = replace_4, [8] = replace_8, [16] = NULL};
+  if (!s->whole_only || s->window.loop_count || s->window.length != 1 || s->tensor_count != 1)
+    return NULL;
+  if (s->body == TSR_SCATTER_REPLACE) return replacing[s->tensors[0].element_bytes];
+  if (s->body == TSR_SCATTER_COMBINE && s->loops->op == TSR_TILE_ADD)
+    return sum_of(s->loops->dtype);
+  return NULL;
+}
 
 // ---- planning ----
 
@@ -25,7 +81,7 @@ static void plan_tasks(tsr_scatter *s) {
   const int64_t width = s->tensors[0].element_bytes, run = s->window.length * width;
   const int64_t work = tsr_saturated_multiply(run + WINDOW_COST, s->units);
   s->stripes = s->bands = 1;
-  if (!s->whole_only || s->window.loop_count || work < LEAST_SPLIT) return;
+  if (!s->whole_only || s->window.loop_count || work < LEAST_SPLIT || run < LEAST_RUN) return;
   if (run >= 4 * STRIPE)
     s->stripes = tsr_least(run / STRIPE, work / TASK_BYTES);
   else
@@ -47,6 +103,7 @@ void tsr_scatter_plan(tsr_scatter *s) {
   for (int i = 0; i < s->walk.starts.dim_count; i++)
     s->last_start += (s->walk.starts.dims[i].count - 1) * s->walk.starts.dims[i].operand;
   s->units = empty ? 0 : tsr_index_units(&s->walk);
+  s->single = single_of(s);
   plan_tasks(s);
 }
 
@@ -223,6 +280,13 @@ static void scatter_row(const scatter_task *t, int64_t window, const int64_t *al
     if (!t->table)
       tsr_index_starts_read(&s->walk.starts, t->call->inputs[s->tensor_count], window + done, count,
                             block);
+    if (s->single) {
+      const int64_t width = s->tensors[0].element_bytes;
+      s->single(t->call->outputs[0] + operand * width, starts,
+                updates_of(t, 0) + (update + done * s->walk.row_step) * width, s->walk.row_step,
+                count);
+      continue;
+    }
     for (int64_t i = 0; i < count; i++) {
       const int64_t from = update + (done + i) * s->walk.row_step;
       if (starts[i] >= t->first && starts[i] <= t->last)

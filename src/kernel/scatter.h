@@ -20,6 +20,10 @@ typedef enum tsr_scatter_body {
   TSR_SCATTER_PROGRAM   // `program`: of all tensors and of `outside_count` scalars
 } tsr_scatter_body;
 
+// Windows of one element, those without a start left out. Updates are `step` elements apart.
+typedef void tsr_scatter_fn(char *target, const int64_t *starts, const char *updates, int64_t step,
+                            int64_t count);
+
 typedef struct tsr_scatter {
   tsr_index_walk walk;
   int tensor_count;
@@ -32,6 +36,7 @@ typedef struct tsr_scatter {
   // Set by tsr_scatter_plan.
   tsr_copy window;         // from the updates to the tensor
   bool whole_only;         // a window that is not inside is outside
+  tsr_scatter_fn *single;  // for windows of one element; NULL = none
   int64_t units;           // visits of windows
   int64_t stripes, bands;  // tasks: parts of a window by parts of the tensor
   int64_t last_start;
