@@ -1,4 +1,5 @@
 // A group becomes a tile program and a step.
+#include "lower/dot_lower.h"
 #include "lower/fuse_group.h"
 #include "lower/lower_reduce.h"
 
@@ -238,11 +239,41 @@ static tsr_status lower_group(group_emitter *e) {
   return add_step(e);
 }
 
-// A group, or a reduction that changes no element: a view then.
+// ---- steps that are no groups ----
+
+enum { LEAST_FILL = 1 << 14 };
+
+bool tsr_op_fills(const tsr_op *op) {
+  return tsr_op_splat(op) && tsr_type_runs(op->results[0].type) &&
+         tsr_type_bytes(op->results[0].type) >= LEAST_FILL;
+}
+
+// A constant of equal elements is written when it is needed, and takes no memory of the schedule.
+static tsr_status lower_fill(tsr_lowering *lowering, tsr_op *op) {
+  const int64_t count = tsr_type_element_count(op->results[0].type);
+  int slot = -1;
+  TSR_TRY(tsr_slot_create(lowering, &op->results[0], &slot));
+  tsr_tile_program *program =
+      tsr_tile_create(&(tsr_tile_space){.rank = 1, .dims = {count}, .row_dims = 1});
+  TSR_NEED(program);
+  const int value = tsr_tile_add_splat(program, tsr_op_splat(op));
+  tsr_tile_store(program, value, 0, (int64_t[]){1}, 0);
+  const tsr_status status = tsr_tile_finish(program);
+  if (status) {
+    tsr_tile_destroy(program);
+    return status;
+  }
+  tsr_schedule_step *step = NULL;
+  return tsr_lower_tile(lowering, op, program, NULL, 0, &slot, 1, &step);
+}
+
 tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
   tsr_op *first = fusion->ops[0];
-  if (!fusion->group)
+  if (!fusion->group && fusion->count == 2)
+    return tsr_lower_dot_into(lowering, first, fusion->ops[1]);
+  if (!fusion->group && first->info->id == TSR_OP_REDUCE)  // it changes no element
     return tsr_slot_view(lowering, &first->results[0], tsr_op_operand(first, 0), 0);
+  if (!fusion->group) return lower_fill(lowering, first);
   group_emitter emitter = {.lowering = lowering, .group = fusion->group};
   const tsr_status status = lower_group(&emitter);
   tsr_tile_destroy(emitter.program);

@@ -279,12 +279,34 @@ static bool covers(const group_join *join, const tsr_form *into_form) {
   return count == count_of(&join->from->space, 0, join->from->space.rank);
 }
 
+static void substitute_all(group_join *join) {
+  for (int i = 0; i < join->from->node_count; i++)
+    join->forms[i] = substitute(join, &join->from->nodes[i].form);
+}
+
+// Two groups of equal dims that have a value at equal places: even if that is part of the value.
+static bool same_place(group_join *join, const tsr_form *into_form, const tsr_form *from_form) {
+  const tsr_fuse_space *into = &join->into->space, *from = &join->from->space;
+  if (into->rank != from->rank || !tsr_form_equal(into_form, from_form)) return false;
+  for (int i = 0; i < into->rank; i++) {
+    if (into->dims[i] != from->dims[i] || (into->dims[i] > 1 && into_form->coeff[i] == 0))
+      return false;
+    join->dims[i] = (tsr_form){0};
+    if (into->dims[i] > 1) join->dims[i].coeff[i] = 1;
+  }
+  return true;
+}
+
 // Finds the dims of `from` in the space of `into`, where one value has both forms.
 static bool match_dims(group_join *join, tsr_form into_form, const tsr_form *from_form) {
   tsr_digits digits;
   int order[TSR_TILE_RANK] = {0};
   tsr_form found[TSR_FORM_DIGITS];
   tsr_fuse_split split;
+  if (same_place(join, &into_form, from_form)) {
+    substitute_all(join);
+    return true;
+  }
   if (!covers(join, &into_form) || !digits_of_group(join->from, from_form, &digits, order))
     return false;
   while (!tsr_form_digits(&join->into->space, &into_form, &digits, found, &split)) {
@@ -293,8 +315,7 @@ static bool match_dims(group_join *join, tsr_form into_form, const tsr_form *fro
     tsr_form_split(&into_form, rank, split);
   }
   for (int k = 0; k < digits.count; k++) join->dims[order[k]] = found[k];
-  for (int i = 0; i < join->from->node_count; i++)
-    join->forms[i] = substitute(join, &join->from->nodes[i].form);
+  substitute_all(join);
   return true;
 }
 

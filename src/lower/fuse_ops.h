@@ -25,6 +25,7 @@ typedef struct tsr_fuse_op {
   bool demanded;        // a step of its own computes it
   bool placed;          // in the order of steps
   int depth, chain;
+  int reader_count;       // steps that read its results
   const tsr_value *leaf;  // NULL = none
   int capture_count;
   tsr_value **captures;          // values of the block that its regions use

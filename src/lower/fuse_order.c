@@ -70,6 +70,7 @@ static tsr_status visit_sources(unit_order *order, const tsr_fuse_op *op, source
 
 static tsr_status demand(unit_order *order, tsr_fuse_op *def, const tsr_value *value) {
   (void)value;
+  def->reader_count++;
   if (def->group) def->group->nodes[def->node].stored = true;
   if (*demanded_of(def)) return NULL;
   *demanded_of(def) = true;
@@ -94,15 +95,39 @@ static tsr_status need(unit_order *order, tsr_fuse_op *def, const tsr_value *val
   return *placed_of(def) ? NULL : push(order, def, false);
 }
 
-static tsr_status list_members(unit_order *order, tsr_fuse_op *op, tsr_fusion *fusion) {
-  const int count = op->group ? op->group->member_count : 1;
+// The transpose that a product writes through: the only reader of its result.
+static tsr_fuse_op *transpose_of(const tsr_fuser *fuser, const tsr_fuse_op *op) {
+  if (op->op->info->id != TSR_OP_DOT_GENERAL || fuser->unfused || op->reader_count != 1)
+    return NULL;
+  const tsr_use *use = op->op->results[0].uses;
+  if (!use || use->next || use->user->block != fuser->block) return NULL;
+  tsr_fuse_op *user = &fuser->ops[use->user->mark];
+  const bool transposes = user->kind == TSR_FUSE_MOVES && user->op->info->id == TSR_OP_TRANSPOSE;
+  return transposes && user->demanded && !user->placed ? user : NULL;
+}
+
+// Whether an op by itself is lowered here, not by its row.
+static bool is_own(const tsr_fuse_op *op) {
+  return (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES) || tsr_op_fills(op->op);
+}
+
+static tsr_status list_ops(unit_order *order, tsr_fuse_op *op, tsr_fusion *fusion) {
+  const int count = op->group ? op->group->member_count : 2;
   fusion->ops = tsr_lower_alloc(order->fuser->lowering, count, sizeof(tsr_op *));
   TSR_NEED(fusion->ops);
   fusion->group = op->group;
-  fusion->fused = op->group || (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES);
-  if (!op->group) fusion->ops[fusion->count++] = op->op;
   for (int i = 0; op->group && i < op->group->node_count; i++)
     if (op->group->nodes[i].member) fusion->ops[fusion->count++] = op->group->nodes[i].value->def;
+  if (op->group) {
+    fusion->fused = true;
+    return NULL;
+  }
+  tsr_fuse_op *transpose = transpose_of(order->fuser, op);
+  fusion->ops[fusion->count++] = op->op;
+  fusion->fused = transpose || is_own(op);
+  if (!transpose) return NULL;
+  fusion->ops[fusion->count++] = transpose->op;
+  transpose->placed = true;
   return NULL;
 }
 
@@ -119,7 +144,7 @@ static tsr_status place(unit_order *order, tsr_fuse_op *first) {
     order->count--;
     if (*placed_of(op)) continue;
     *placed_of(op) = true;
-    TSR_TRY(list_members(order, op, &order->fusions[order->fusion_count++]));
+    TSR_TRY(list_ops(order, op, &order->fusions[order->fusion_count++]));
   }
   return NULL;
 }

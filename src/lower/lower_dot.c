@@ -61,19 +61,42 @@ static tsr_gemm_side side_of(const dot_operand *operand, int input) {
   return side;
 }
 
-// The result is row-major: batch, rows, columns.
-static void set_result(tsr_gemm *gemm, tsr_dtype dtype) {
-  const int64_t rows = gemm->left.rows.count, columns = gemm->right.rows.count;
-  gemm->result.dtype = dtype;
-  tsr_gemm_walk_init(&gemm->result.batch);
-  tsr_gemm_walk_add(&gemm->result.batch, gemm->left.batch.count, rows * columns);
-  tsr_gemm_walk_init(&gemm->result.rows);
-  tsr_gemm_walk_add(&gemm->result.rows, rows, columns);
-  tsr_gemm_walk_init(&gemm->result.columns);
-  tsr_gemm_walk_add(&gemm->result.columns, columns, 1);
+// Adds the next `count` dims of the result, from `*dim` on, to a walk.
+static void add_result_dims(const tsr_type *type, const int64_t *strides, int count, int *dim,
+                            tsr_gemm_walk *walk) {
+  tsr_gemm_walk_init(walk);
+  for (int i = 0; i < count; i++, (*dim)++)
+    tsr_gemm_walk_add(walk, type->dims[*dim], strides[*dim]);
 }
 
-tsr_status tsr_lower_dot_general(tsr_lowering *lowering, tsr_op *op) {
+static int free_dims(const dot_operand *operand) {
+  return operand->type->rank - (int)tsr_attr_int_count(operand->batching) -
+         (int)tsr_attr_int_count(operand->contracting);
+}
+
+// The dims of the result: batch, rows, columns. Elements that lie side by side make a row.
+static void set_result(tsr_gemm *gemm, const tsr_type *type, const int64_t *strides,
+                       const dot_operand *left, const dot_operand *right) {
+  int dim = 0;
+  gemm->result.dtype = type->dtype;
+  add_result_dims(type, strides, (int)tsr_attr_int_count(left->batching), &dim,
+                  &gemm->result.batch);
+  add_result_dims(type, strides, free_dims(left), &dim, &gemm->result.rows);
+  add_result_dims(type, strides, free_dims(right), &dim, &gemm->result.columns);
+  const tsr_gemm_walk rows = gemm->result.rows, columns = gemm->result.columns;
+  const tsr_gemm_side side = gemm->left;
+  if (rows.rank == 0 || rows.strides[rows.rank - 1] != 1 || columns.rank == 0 ||
+      columns.strides[columns.rank - 1] == 1)
+    return;
+  gemm->result.rows = columns;
+  gemm->result.columns = rows;
+  gemm->left = gemm->right;
+  gemm->right = side;
+}
+
+// Lowers a product whose result `written` holds, with a stride for each dim of the product.
+static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, tsr_op *written,
+                                const int64_t *strides) {
   TSR_TRY(tsr_check_ranks(lowering, op));
   const tsr_attr *numbers = tsr_op_attr(op, "dot_dimension_numbers");
   dot_operand left = {.batching = tsr_attr_field(numbers, TSR_DOT_LHS_BATCHING),
@@ -83,12 +106,31 @@ tsr_status tsr_lower_dot_general(tsr_lowering *lowering, tsr_op *op) {
   read_operand(lowering, tsr_op_operand(op, 0), &left);
   read_operand(lowering, tsr_op_operand(op, 1), &right);
   tsr_gemm gemm = {.left = side_of(&left, 0), .right = side_of(&right, 1)};
-  set_result(&gemm, op->results[0].type->dtype);
+  set_result(&gemm, op->results[0].type, strides, &left, &right);
   TSR_TRY_NOTE(tsr_gemm_plan(&gemm), "in %s", tsr_op_title(lowering, op));
   tsr_value *inputs[] = {left.value, right.value};
   tsr_schedule_step *step = NULL;
-  TSR_TRY(tsr_lower_kernel_on(lowering, op, inputs, 2, tsr_gemm_run, &gemm, sizeof gemm, &step));
+  TSR_TRY(
+      tsr_lower_kernel_on(lowering, written, inputs, 2, tsr_gemm_run, &gemm, sizeof gemm, &step));
+  step->op = op;
   step->scratch_bytes = gemm.scratch_bytes;
   step->flops = gemm.flops;
   return NULL;
+}
+
+tsr_status tsr_lower_dot_general(tsr_lowering *lowering, tsr_op *op) {
+  int64_t strides[TSR_MAX_RANK] = {0};
+  TSR_TRY(tsr_check_ranks(lowering, op));
+  tsr_strides_of(op->results[0].type, strides);
+  return lower_product(lowering, op, op, strides);
+}
+
+tsr_status tsr_lower_dot_into(tsr_lowering *lowering, tsr_op *op, tsr_op *transpose) {
+  const tsr_attr *permutation = tsr_op_attr(transpose, "permutation");
+  int64_t strides[TSR_MAX_RANK] = {0}, moved[TSR_MAX_RANK] = {0};
+  TSR_TRY(tsr_check_ranks(lowering, op));
+  tsr_strides_of(transpose->results[0].type, strides);
+  for (int i = 0; i < transpose->results[0].type->rank; i++)
+    moved[tsr_attr_int_at(permutation, i)] = strides[i];
+  return lower_product(lowering, op, transpose, moved);
 }
