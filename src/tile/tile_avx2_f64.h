@@ -1,5 +1,5 @@
-// Exponential and logarithm of 4 doubles, in full accuracy (about 1 unit in the last place) and in
-// a short form with 10 digits, for functions of f32 that are computed in f64.
+// Functions of 4 doubles: exponential and logarithm in full accuracy (about 1 unit in the last
+// place); to the base 2, sine and cosine with at least 10 digits, for functions of f32.
 #ifndef TESSERA_TILE_TILE_AVX2_F64_H
 #define TESSERA_TILE_TILE_AVX2_F64_H
 
@@ -8,6 +8,8 @@
 #define LN2_HIGH64 0x1.62e42fefa39efp-1  // ln 2 rounded, and the rest
 #define LN2_LOW64 0x1.abc9e3b39803fp-56
 #define LOG2_E64 0x1.71547652b82fep+0
+#define PI_HALF 0x1.921fb54442d18p+0  // pi / 2 rounded, and the rest
+#define PI_HALF_LOW 0x1.1a62633145c07p-54
 #define ROUND_SHIFT64 0x1.8p+52  // added, it leaves the nearest whole number in the low bits
 
 // x = n ln 2 + rest, where n is a whole number.
@@ -112,5 +114,49 @@ AVX2_INLINE tsr_f64x4 log2_short(tsr_f64x4 any) {
   const tsr_f64x4 slope = fma64(POLYNOMIAL64(terms, square), square, all64(0x1.71547652b82fep+1));
   return log64_with_limits(any, fma64(slope, s, x.n));
 }
+
+// Sine and cosine of the rest of x after n quarter turns.
+typedef struct tsr_turned {
+  tsr_f64x4 sine, cosine;
+  tsr_i64x4 n;
+} tsr_turned;
+
+AVX2_INLINE tsr_turned turn(tsr_f64x4 x) {
+  static const double sine_terms[] = {-0x1.5555555552383p-3, 0x1.1111110c9a1bfp-7,
+                                      -0x1.a019f94ed777dp-13, 0x1.71d7769c13759p-19,
+                                      -0x1.a964877de9e2bp-26};
+  static const double cosine_terms[] = {-0x1.ffffffffebca6p-2, 0x1.55555546d7f65p-5,
+                                        -0x1.6c16b3ec906cep-10, 0x1.a00f06cfef43dp-16,
+                                        -0x1.23d6071c54c19p-22};
+  const tsr_f64x4 shifted = fma64(x, all64(0x1.45f306dc9c883p-1), all64(ROUND_SHIFT64));
+  const tsr_f64x4 n = shifted - all64(ROUND_SHIFT64);
+  const tsr_f64x4 near = fma64(n, all64(-PI_HALF), x), rest = fma64(n, all64(-PI_HALF_LOW), near);
+  const tsr_f64x4 square = rest * rest;
+  return (tsr_turned){
+      .sine = fma64(POLYNOMIAL64(sine_terms, square), square, all64(1)) * rest,
+      .cosine = fma64(POLYNOMIAL64(cosine_terms, square), square, all64(1)),
+      .n = _mm256_castpd_si256(shifted),
+  };
+}
+
+// The sine after n quarter turns: odd ones exchange sine and cosine, each two change the sign.
+AVX2_INLINE tsr_f64x4 sine_after(tsr_turned x, tsr_i64x4 n) {
+  const tsr_f64x4 is_odd = _mm256_castsi256_pd(_mm256_slli_epi64(n, 63));
+  const tsr_f64x4 sign = sign_bit64(_mm256_castsi256_pd(_mm256_slli_epi64(n, 62)));
+  return _mm256_xor_pd(select64(is_odd, x.cosine, x.sine), sign);
+}
+
+// A loop over vectors of 8 for a function of vectors of 4.
+#define HALVES_LOOP(name, function)                               \
+  AVX2_INLINE tsr_f32x8 name##_of_halves(tsr_f32x8 x) {           \
+    return halves(function(low_half(x)), function(high_half(x))); \
+  }                                                               \
+  F32_LOOP(name, name##_of_halves)
+#define HALVES_LOOP2(name, function)                                 \
+  AVX2_INLINE tsr_f32x8 name##_of_halves(tsr_f32x8 x, tsr_f32x8 y) { \
+    const tsr_f64x4 low = function(low_half(x), low_half(y));        \
+    return halves(low, function(high_half(x), high_half(y)));        \
+  }                                                                  \
+  F32_LOOP2(name, name##_of_halves)
 
 #endif

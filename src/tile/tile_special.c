@@ -80,8 +80,9 @@ static double digamma_of_positive(double x) {
   double sum = 0;
   if (x >= 12) return digamma_of_large(x);
   if (x < 1) return digamma_of_middle(x + 1) - 1 / x;
-  for (; x > 2; x -= 1) sum += 1 / (x - 1);
-  return digamma_of_middle(x) + sum;
+  const int steps = x > 2 ? (int)ceil(x) - 2 : 0;
+  for (int i = 1; i <= steps; i++) sum += 1 / (x - i);
+  return digamma_of_middle(x - steps) + sum;
 }
 
 // cot(pi x) for a distance to a whole number, without the rounding of pi / 2 where it is near 0.
@@ -172,8 +173,8 @@ static double guess_of_erf_inv(double size, double left) {
   return sqrt(sqrt(b * b - l / a) - b);
 }
 
-// Steps of Halley, each of which triples the digits. Near 1 the difference is taken of erfc, which
-// has all its digits there.
+// Each step of Halley triples the digits. Near 1 the difference is taken of erfc, which has all its
+// digits there.
 double tsr_erf_inv(double x) {
   const double size = fabs(x), left = 1 - size, slope = 2 / sqrt(PI);
   if (!(size < 1)) return size == 1 ? copysign(INFINITY, x) : NAN;

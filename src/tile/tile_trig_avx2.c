@@ -3,52 +3,6 @@
 #if defined __x86_64__
 #include "tile/tile_avx2_f64.h"
 
-#define PI_HALF 0x1.921fb54442d18p+0  // rounded, and the rest
-#define PI_HALF_LOW 0x1.1a62633145c07p-54
-
-// A loop over vectors of 8 for a function of vectors of 4.
-#define HALVES_LOOP(name, function)                               \
-  AVX2_INLINE tsr_f32x8 name##_of_halves(tsr_f32x8 x) {           \
-    return halves(function(low_half(x)), function(high_half(x))); \
-  }                                                               \
-  F32_LOOP(name, name##_of_halves)
-#define HALVES_LOOP2(name, function)                                 \
-  AVX2_INLINE tsr_f32x8 name##_of_halves(tsr_f32x8 x, tsr_f32x8 y) { \
-    const tsr_f64x4 low = function(low_half(x), low_half(y));        \
-    return halves(low, function(high_half(x), high_half(y)));        \
-  }                                                                  \
-  F32_LOOP2(name, name##_of_halves)
-
-// Sine and cosine of the rest of x after n quarter turns.
-typedef struct tsr_turned {
-  tsr_f64x4 sine, cosine;
-  tsr_i64x4 n;
-} tsr_turned;
-
-AVX2_INLINE tsr_turned turn(tsr_f64x4 x) {
-  static const double sine_terms[] = {-0x1.5555555552383p-3, 0x1.1111110c9a1bfp-7,
-                                      -0x1.a019f94ed777dp-13, 0x1.71d7769c13759p-19,
-                                      -0x1.a964877de9e2bp-26};
-  static const double cosine_terms[] = {-0x1.ffffffd062cebp-2, 0x1.55553dec498f3p-5,
-                                        -0x1.6c086fd8f80b5p-10, 0x1.9930a5f1511cfp-16};
-  const tsr_f64x4 shifted = fma64(x, all64(0x1.45f306dc9c883p-1), all64(ROUND_SHIFT64));
-  const tsr_f64x4 n = shifted - all64(ROUND_SHIFT64);
-  const tsr_f64x4 near = fma64(n, all64(-PI_HALF), x), rest = fma64(n, all64(-PI_HALF_LOW), near);
-  const tsr_f64x4 square = rest * rest;
-  return (tsr_turned){
-      .sine = fma64(POLYNOMIAL64(sine_terms, square), square, all64(1)) * rest,
-      .cosine = fma64(POLYNOMIAL64(cosine_terms, square), square, all64(1)),
-      .n = _mm256_castpd_si256(shifted),
-  };
-}
-
-// The sine after n quarter turns: odd ones exchange sine and cosine, each two change the sign.
-AVX2_INLINE tsr_f64x4 sine_after(tsr_turned x, tsr_i64x4 n) {
-  const tsr_f64x4 is_odd = _mm256_castsi256_pd(_mm256_slli_epi64(n, 63));
-  const tsr_f64x4 sign = sign_bit64(_mm256_castsi256_pd(_mm256_slli_epi64(n, 62)));
-  return _mm256_xor_pd(select64(is_odd, x.cosine, x.sine), sign);
-}
-
 AVX2_INLINE tsr_f64x4 sine(tsr_f64x4 any) {
   const tsr_turned x = turn(any);
   return sine_after(x, x.n);
