@@ -86,6 +86,7 @@ typedef enum tsr_gemm_way {
 typedef struct tsr_gemm {
   tsr_gemm_side left, right;
   tsr_gemm_result result;
+  bool panels_only;  // no other way is chosen
   // Set by tsr_gemm_plan.
   const tsr_gemm_kernels *kernels;
   tsr_gemm_way way;
@@ -105,6 +106,8 @@ typedef struct tsr_gemm {
 
 // Chooses how a product is computed. Refuses element types that do not multiply, by name.
 TSR_MUST_USE tsr_status tsr_gemm_plan(tsr_gemm *gemm);
+// Scratch memory that is enough for a product by panels of any size.
+int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm);
 tsr_status tsr_gemm_run(const void *gemm, const tsr_kernel_call *call);  // a tsr_kernel_fn
 
 // ---- elements (gemm_elements.c) ----

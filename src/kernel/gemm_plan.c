@@ -3,9 +3,9 @@
 #include "kernel/gemm.h"
 
 enum {
-  DEPTH_BLOCK = 256,    // a panel of the right side is 16 KiB
-  ROW_BLOCK = 192,      // a block of the left side is 192 KiB
-  MOST_COLUMNS = 1024,  // of a task: a block of the right side is 1 MiB
+  DEPTH_BLOCK = 384,    // a panel of the right side is 24 KiB
+  ROW_BLOCK = 120,      // a block of the left side is 180 KiB
+  MOST_COLUMNS = 1024,  // of a task: a block of the right side is 1.5 MiB
   MOST_SUMS = 1 << 17,  // of a task that keeps its sums apart
   FEW_ROWS = 12,        // so few that packing the right side would cost more than it gains
   FEW_COLUMNS = 48,
@@ -151,6 +151,13 @@ static tsr_status check_types(tsr_gemm *gemm) {
   return NULL;
 }
 
+int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm) {
+  const int64_t step = round_up(DEPTH_BLOCK * gemm->kernels->element_bytes * gemm->parts, 64);
+  const int64_t rows = ROW_BLOCK + TSR_GEMM_ROWS, columns = MOST_COLUMNS + TSR_GEMM_MOST_COLUMNS;
+  return (rows + columns * gemm->parts + TSR_GEMM_MOST_COLUMNS + 1) * step +
+         2 * MOST_SUMS * gemm->kernels->element_bytes * gemm->parts;
+}
+
 tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   TSR_TRY(check_types(gemm));
   gemm->kernels = tsr_gemm_kernels_of(gemm->type);
@@ -164,7 +171,7 @@ tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
     gemm->tasks = 0;
     return NULL;
   }
-  if (choose_row(gemm, false) || choose_row(gemm, true)) {
+  if (!gemm->panels_only && (choose_row(gemm, false) || choose_row(gemm, true))) {
     split_row(gemm);
   } else {
     gemm->way = TSR_GEMM_PANELS;
