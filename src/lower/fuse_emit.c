@@ -249,10 +249,8 @@ bool tsr_op_fills(const tsr_op *op) {
 }
 
 // A constant of equal elements is written when it is needed, and takes no memory of the schedule.
-static tsr_status lower_fill(tsr_lowering *lowering, tsr_op *op) {
+tsr_status tsr_lower_fill(tsr_lowering *lowering, const tsr_op *op, int slot) {
   const int64_t count = tsr_type_element_count(op->results[0].type);
-  int slot = -1;
-  TSR_TRY(tsr_slot_create(lowering, &op->results[0], &slot));
   tsr_tile_program *program =
       tsr_tile_create(&(tsr_tile_space){.rank = 1, .dims = {count}, .row_dims = 1});
   TSR_NEED(program);
@@ -273,7 +271,11 @@ tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
     return tsr_lower_dot_into(lowering, first, fusion->ops[1]);
   if (!fusion->group && first->info->id == TSR_OP_REDUCE)  // it changes no element
     return tsr_slot_view(lowering, &first->results[0], tsr_op_operand(first, 0), 0);
-  if (!fusion->group) return lower_fill(lowering, first);
+  if (!fusion->group) {
+    int slot = -1;
+    TSR_TRY(tsr_slot_create(lowering, &first->results[0], &slot));
+    return tsr_lower_fill(lowering, first, slot);
+  }
   group_emitter emitter = {.lowering = lowering, .group = fusion->group};
   const tsr_status status = lower_group(&emitter);
   tsr_tile_destroy(emitter.program);

@@ -53,7 +53,4 @@ tsr_fuse_group *tsr_group_join(tsr_fuser *fuser, tsr_fuse_group *maker, int made
 // The first load of a value that goes all over the space; -1 = none.
 int tsr_group_find_load(const tsr_fuse_group *group, const tsr_value *value);
 
-// Whether an op is a large constant of equal elements, which a step writes where it is needed.
-bool tsr_op_fills(const tsr_op *op);
-
 #endif

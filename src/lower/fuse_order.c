@@ -14,7 +14,7 @@ typedef struct unit_order {
   order_unit *stack;
   int64_t count, capacity;
   tsr_fusion *fusions;
-  int fusion_count;
+  int fusion_count, fusion_capacity;
 } unit_order;
 
 static bool *demanded_of(tsr_fuse_op *op) {
@@ -90,9 +90,27 @@ static tsr_status demand_all(unit_order *order) {
 
 // ---- their order ----
 
+// Large constants are written again for every step that reads them, so that none lives long.
+static bool is_fill(const unit_order *order, const tsr_fuse_op *op) {
+  return !order->fuser->unfused && tsr_op_fills(op->op);
+}
+
+static tsr_status add_fusion(unit_order *order, tsr_fusion **out_fusion) {
+  if (order->fusion_count == order->fusion_capacity) {
+    const int capacity = 2 * order->fusion_capacity + 16;
+    tsr_fusion *fusions = tsr_lower_alloc(order->fuser->lowering, capacity, sizeof *fusions);
+    TSR_NEED(fusions);
+    for (int i = 0; i < order->fusion_count; i++) fusions[i] = order->fusions[i];
+    order->fusions = fusions;
+    order->fusion_capacity = capacity;
+  }
+  *out_fusion = &order->fusions[order->fusion_count++];
+  return NULL;
+}
+
 static tsr_status need(unit_order *order, tsr_fuse_op *def, const tsr_value *value) {
   (void)value;
-  return *placed_of(def) ? NULL : push(order, def, false);
+  return *placed_of(def) || is_fill(order, def) ? NULL : push(order, def, false);
 }
 
 // The transpose that a product writes through: the only reader of its result.
@@ -111,7 +129,9 @@ static bool is_own(const tsr_fuse_op *op) {
   return (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES) || tsr_op_fills(op->op);
 }
 
-static tsr_status list_ops(unit_order *order, tsr_fuse_op *op, tsr_fusion *fusion) {
+static tsr_status list_ops(unit_order *order, tsr_fuse_op *op) {
+  tsr_fusion *fusion = NULL;
+  TSR_TRY(add_fusion(order, &fusion));
   const int count = op->group ? op->group->member_count : 2;
   fusion->ops = tsr_lower_alloc(order->fuser->lowering, count, sizeof(tsr_op *));
   TSR_NEED(fusion->ops);
@@ -131,6 +151,20 @@ static tsr_status list_ops(unit_order *order, tsr_fuse_op *op, tsr_fusion *fusio
   return NULL;
 }
 
+// Writes a constant for the reader of this stamp.
+static tsr_status fill(unit_order *order, tsr_fuse_op *def, const tsr_value *value) {
+  (void)value;
+  if (!is_fill(order, def) || def->stamp == order->fuser->stamp) return NULL;
+  def->stamp = order->fuser->stamp;
+  return list_ops(order, def);
+}
+
+static tsr_status fill_for(unit_order *order, const tsr_fuse_op *op) {
+  if (op->op->info->id == TSR_OP_WHILE) return NULL;  // it writes its first values itself
+  order->fuser->stamp++;
+  return visit_sources(order, op, fill);
+}
+
 static tsr_status place(unit_order *order, tsr_fuse_op *first) {
   TSR_TRY(push(order, first, false));
   while (order->count) {
@@ -144,7 +178,8 @@ static tsr_status place(unit_order *order, tsr_fuse_op *first) {
     order->count--;
     if (*placed_of(op)) continue;
     *placed_of(op) = true;
-    TSR_TRY(list_ops(order, op, &order->fusions[order->fusion_count++]));
+    TSR_TRY(fill_for(order, op));
+    TSR_TRY(list_ops(order, op));
   }
   return NULL;
 }
@@ -159,14 +194,15 @@ static bool has_place(const tsr_fuse_op *op, int number) {
 
 tsr_status tsr_fuser_order(tsr_fuser *fuser, tsr_fusion **out_fusions, int *out_count) {
   unit_order order = {.fuser = fuser};
-  order.fusions = tsr_lower_alloc(fuser->lowering, fuser->count + 1, sizeof *order.fusions);
-  TSR_NEED(order.fusions);
   TSR_TRY(demand_all(&order));
   for (int i = 0; i < fuser->count; i++)
     if (has_place(&fuser->ops[i], i)) TSR_TRY(place(&order, &fuser->ops[i]));
   for (int i = 0; i < fuser->count; i++) {  // what the terminator reads without a step between
     tsr_fuse_op *op = &fuser->ops[i];
-    if (op->kind != TSR_FUSE_END && *demanded_of(op) && !*placed_of(op)) TSR_TRY(place(&order, op));
+    if (op->kind == TSR_FUSE_END)
+      TSR_TRY(fill_for(&order, op));
+    else if (*demanded_of(op) && !*placed_of(op) && !is_fill(&order, op))
+      TSR_TRY(place(&order, op));
   }
   *out_fusions = order.fusions;
   *out_count = order.fusion_count;

@@ -68,15 +68,28 @@ static tsr_status open_lists(tsr_lowering *lowering, tsr_schedule_step *step, in
   return NULL;
 }
 
+// Whether a value is carried through a loop: it is a tensor, and the body does not just give it
+// back. One that the body gives back stays where it was before the loop.
+static bool is_carried(const tsr_op *op, int index) {
+  const tsr_ir_block *body = op->regions[1].first;
+  const tsr_op *end = tsr_block_terminator(body);
+  return tsr_operand_type(op, index)->kind == TSR_TYPE_TENSOR &&
+         !(end && index < end->operand_count && tsr_op_operand(end, index) == body->args[index]);
+}
+
 // The slots of the tensors among the results of an op.
 static tsr_status result_slots(tsr_lowering *lowering, tsr_op *op, int **out_slots,
                                int *out_count) {
   int *slots = tsr_lower_alloc(lowering, op->result_count + 1, sizeof *slots);
   TSR_NEED(slots);
   int count = 0;
-  for (int i = 0; i < op->result_count; i++)
-    if (op->results[i].type->kind == TSR_TYPE_TENSOR)
+  for (int i = 0; i < op->result_count; i++) {
+    if (op->results[i].type->kind != TSR_TYPE_TENSOR) continue;
+    if (op->info->id == TSR_OP_WHILE && !is_carried(op, i))
+      TSR_TRY(tsr_slot_view(lowering, &op->results[i], tsr_op_operand(op, i), 0));
+    else
       TSR_TRY(tsr_slot_create(lowering, &op->results[i], &slots[count++]));
+  }
   *out_slots = slots;
   *out_count = count;
   return NULL;
@@ -115,7 +128,7 @@ static bool can_move(const tsr_schedule *schedule, const tsr_schedule_step *step
 static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, const tsr_op *end,
                            int first_slot) {
   for (int i = 0, k = 0; i < end->operand_count; i++) {
-    if (tsr_operand_type(end, i)->kind != TSR_TYPE_TENSOR) continue;
+    if (!is_carried(step->op, i)) continue;
     int slot = -1;
     TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &slot));
     if (!can_move(lowering->schedule, step, slot, first_slot, k)) {
@@ -131,6 +144,15 @@ static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, cons
   return NULL;
 }
 
+// The slot of a first value. A large constant is written to memory of its own, which the carry
+// takes.
+static tsr_status initial_slot(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
+  if (!value->def || !tsr_op_fills(value->def)) return tsr_slot_of(lowering, value, out_slot);
+  TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(value->type), out_slot));
+  lowering->schedule->slots[*out_slot].per_lane = lowering->lanes > 1;
+  return tsr_lower_fill(lowering, value->def, *out_slot);
+}
+
 tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   tsr_ir_block *cond = only_block(op, 0, op->operand_count);
   tsr_ir_block *body = only_block(op, 1, op->operand_count);
@@ -139,8 +161,8 @@ tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   TSR_NEED(inits);
   int init_count = 0, carry_count = 0, *carries = NULL;
   for (int i = 0; i < op->operand_count; i++)
-    if (tsr_operand_type(op, i)->kind == TSR_TYPE_TENSOR)
-      TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(op, i), &inits[init_count++]));
+    if (is_carried(op, i))
+      TSR_TRY(initial_slot(lowering, tsr_op_operand(op, i), &inits[init_count++]));
   TSR_TRY(result_slots(lowering, op, &carries, &carry_count));
   tsr_schedule_step *step = NULL;
   TSR_TRY(

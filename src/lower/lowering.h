@@ -96,6 +96,11 @@ TSR_MUST_USE tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusio
 // it finds the producer's operands by itself. True for a transpose into a dot_general, for example.
 bool tsr_op_absorbs(const tsr_use *use, const tsr_op *producer);
 
+// Whether an op is a large constant of equal elements, which a step writes where it is needed.
+bool tsr_op_fills(const tsr_op *op);
+// Adds the step that writes it to a slot.
+TSR_MUST_USE tsr_status tsr_lower_fill(tsr_lowering *lowering, const tsr_op *op, int slot);
+
 // ---- elementwise ops and regions (lower/elementwise_code.c, lower/region.c) ----
 
 // Adds an elementwise op to a tile program: `operands` are its values there. -1 if the op is not
