@@ -184,12 +184,22 @@ static tsr_status place(unit_order *order, tsr_fuse_op *first) {
   return NULL;
 }
 
+// A slice that is copied when it is read first: nothing writes what it is a slice of.
+static bool may_wait(const tsr_fuse_op *op) {
+  if (op->op->info->id != TSR_OP_DYNAMIC_SLICE) return false;
+  for (const tsr_use *use = tsr_op_operand(op->op, 0)->uses; use; use = use->next) {
+    const bool ends = (use->user->info->traits & TSR_TRAIT_TERMINATES) != 0;
+    if (use->user->info->id != TSR_OP_DYNAMIC_SLICE && !ends) return false;
+  }
+  return true;
+}
+
 // Whether a step is placed where its op stands, and not only for its readers.
 static bool has_place(const tsr_fuse_op *op, int number) {
   if (op->kind == TSR_FUSE_END) return false;
   if (op->group) return op->group->demanded && op->group->last == number && !op->group->placed;
   const bool reduces = op->kind == TSR_FUSE_ROWS || op->kind == TSR_FUSE_FOLD;
-  return op->demanded && !op->placed && (op->kind == TSR_FUSE_ALONE || reduces);
+  return op->demanded && !op->placed && (op->kind == TSR_FUSE_ALONE || reduces) && !may_wait(op);
 }
 
 tsr_status tsr_fuser_order(tsr_fuser *fuser, tsr_fusion **out_fusions, int *out_count) {
