@@ -5,11 +5,14 @@
 // are known. What depends on a value that is not known stays, and is refused later by name.
 #include "lower/decompose.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "lower/decompose_build.h"
+#include "lower/lowering.h"
+#include "lower/reduce_space.h"
 #include "simplify/evaluate.h"
 #include "simplify/scalar.h"
 
@@ -309,6 +312,145 @@ static tsr_status decompose_promotion(tsr_rewriter *r, tsr_op *op) {
   return tsr_rewriter_changed(r, op);
 }
 
+// ---- reductions in steps ----
+
+enum {
+  SPLIT_ELEMENTS = 1 << 14,  // from which a reduction is worth two
+  NARROW_ROW = 64,           // elements of a row that are too few for vectors
+  WIDE_ROW = 512,
+  SPLIT_ROWS = 1 << 10
+};
+
+// The number that changes nothing; false where a type has none.
+static bool identity_of(tsr_op_id id, const tsr_type *type, double *out) {
+  tsr_scalar_type scalar;
+  if (!tsr_scalar_type_of(type, &scalar)) return false;
+  const bool truth = scalar.kind == TSR_CLASS_BOOL;
+  const bool narrow = scalar.kind == TSR_CLASS_FLOAT && tsr_type_bits(type->element) < 16;
+  switch (id) {
+    case TSR_OP_ADD:
+    case TSR_OP_OR:
+    case TSR_OP_XOR:
+      *out = 0;
+      return true;
+    case TSR_OP_MULTIPLY:
+      *out = 1;
+      return true;
+    case TSR_OP_MAXIMUM:
+      *out = truth ? 0 : -INFINITY;  // the lowest integer
+      return !narrow && scalar.kind != TSR_CLASS_COMPLEX;
+    case TSR_OP_MINIMUM:
+      *out = truth ? 1 : INFINITY;
+      return !narrow && scalar.kind != TSR_CLASS_COMPLEX;
+    case TSR_OP_AND:
+      *out = truth ? 1 : scalar.kind == TSR_CLASS_SIGNED ? -1 : INFINITY;
+      return true;
+    default:
+      return false;
+  }
+}
+
+// A reduction of one tensor by one op.
+typedef struct plain_reduce {
+  tsr_op_id body;
+  double identity;
+  const tsr_type *type;
+  bool reduced[MOST_RANK];
+} plain_reduce;
+
+static bool read_plain(const tsr_op *op, plain_reduce *out) {
+  if (op->operand_count != 2 || op->result_count != 1 || !is_static(op)) return false;
+  const tsr_type *type = tsr_operand_type(op, 0);
+  const tsr_tile_op tile = tsr_region_single(&op->regions[0]);
+  if (tile == TSR_TILE_OP_COUNT || op->results[0].type->element != type->element) return false;
+  out->body = op->regions[0].first->first->info->id;
+  out->type = type;
+  return identity_of(out->body, type, &out->identity) && tsr_reduced_dims(op, out->reduced);
+}
+
+// One step of a reduction: of the dims that `reduced` says.
+static tsr_value *reduce_step(tsr_site *site, const plain_reduce *p, tsr_value *x,
+                              const bool *reduced, tsr_value *initial) {
+  int64_t dims[MOST_RANK], list[MOST_RANK];
+  int rank = 0, count = 0;
+  if (!x) return NULL;
+  for (int d = 0; d < x->type->rank; d++)
+    if (reduced[d])
+      list[count++] = d;
+    else
+      dims[rank++] = x->type->dims[d];
+  const tsr_type *element = p->type->element;
+  const tsr_type *type = tsr_type_tensor(site->r->ir, element, rank, dims, NULL);
+  const tsr_type *scalar = tsr_type_tensor(site->r->ir, element, 0, NULL, NULL);
+  if (!initial) initial = tsr_site_number(site, scalar, p->identity);
+  const tsr_site_attr attr = {"dimensions", tsr_attr_ints(site->r->ir, list, count)};
+  tsr_value *const operands[] = {x, initial};
+  tsr_op *made = tsr_site_op(site, TSR_OP_REDUCE, operands, 2, &type, 1, 1, &attr, 1);
+  tsr_site_body(site, made, p->body, element);
+  return made ? &made->results[0] : NULL;
+}
+
+// The innermost of several groups of reduced dims with kept dims between them: the dims from
+// `*out_first` on. False if there is one group only.
+static bool innermost_group(const plain_reduce *p, int *out_first) {
+  int d = p->type->rank - 1;
+  while (d >= 0 && (!p->reduced[d] || p->type->dims[d] == 1)) d--;
+  while (d >= 0 && (p->reduced[d] || p->type->dims[d] == 1)) d--;
+  *out_first = d + 1;
+  while (d >= 0 && (!p->reduced[d] || p->type->dims[d] == 1)) d--;
+  return d >= 0;
+}
+
+// Groups of reduced dims one after another, the innermost first: memory is read in its order.
+static tsr_status split_groups(tsr_rewriter *r, tsr_op *op) {
+  plain_reduce p;
+  int first = 0, rank = 0;
+  if (tsr_type_element_count(tsr_operand_type(op, 0)) < SPLIT_ELEMENTS || !read_plain(op, &p) ||
+      !innermost_group(&p, &first))
+    return NULL;
+  bool now[MOST_RANK], then[MOST_RANK];
+  for (int d = 0; d < p.type->rank; d++) {
+    now[d] = p.reduced[d] && d >= first;
+    if (!now[d]) then[rank++] = p.reduced[d];
+  }
+  tsr_site site = {.r = r, .place = op};
+  tsr_value *inner = reduce_step(&site, &p, tsr_op_operand(op, 0), now, NULL);
+  tsr_value *made = reduce_step(&site, &p, inner, then, tsr_op_operand(op, 1));
+  return tsr_site_replace(&site, op, &made);
+}
+
+// Rows of few elements that are added up: several rows become one, whose parts follow at the end.
+static tsr_status widen_rows(tsr_rewriter *r, tsr_op *op) {
+  plain_reduce p;
+  int64_t batch = 1, outer = 1, row = 1;
+  if (tsr_type_element_count(tsr_operand_type(op, 0)) < SPLIT_ELEMENTS || !read_plain(op, &p))
+    return NULL;
+  int d = p.type->rank - 1;
+  for (; d >= 0 && !p.reduced[d]; d--) row *= p.type->dims[d];
+  for (; d >= 0 && p.reduced[d]; d--) outer *= p.type->dims[d];
+  for (; d >= 0; d--) {
+    if (p.reduced[d]) return NULL;
+    batch *= p.type->dims[d];
+  }
+  if (row < 2 || row >= NARROW_ROW || outer < SPLIT_ROWS) return NULL;
+  int64_t rows = (NARROW_ROW + row - 1) / row, most = WIDE_ROW / row;
+  for (int64_t i = rows; i <= most; i++)
+    if (outer % i == 0) rows = i;
+  if (outer % rows) return NULL;
+  tsr_site site = {.r = r, .place = op};
+  const bool middle[3] = {false, true, false};
+  const tsr_type *element = p.type->element;
+  tsr_value *x = tsr_site_reshape(
+      &site, tsr_op_operand(op, 0),
+      tsr_type_tensor(r->ir, element, 3, (int64_t[]){batch, outer / rows, rows * row}, NULL));
+  x = reduce_step(&site, &p, x, middle, NULL);
+  x = tsr_site_reshape(&site, x,
+                       tsr_type_tensor(r->ir, element, 3, (int64_t[]){batch, rows, row}, NULL));
+  x = reduce_step(&site, &p, x, middle, tsr_op_operand(op, 1));
+  x = tsr_site_reshape(&site, x, op->results[0].type);
+  return tsr_site_replace(&site, op, &x);
+}
+
 static tsr_status decompose_replica_sum(tsr_rewriter *r, tsr_op *op) {
   tsr_site site = {.r = r, .place = op};
   tsr_value *x = tsr_op_operand(op, 0);
@@ -401,6 +543,8 @@ static const tsr_rewrite_rule rules[] = {
     {TSR_OP_CHLO_CONSTANT_LIKE, decompose_constant_like},
     {TSR_OP_CHLO_SCAN, tsr_decompose_scan},
     {TSR_OP_REDUCE, decompose_promotion},
+    {TSR_OP_REDUCE, split_groups},
+    {TSR_OP_REDUCE, widen_rows},
     {TSR_OP_REDUCE_WINDOW, decompose_promotion},
     {TSR_OP_CROSS_REPLICA_SUM, decompose_replica_sum},
     {TSR_OP_UNKNOWN, decompose_broadcasting},
@@ -409,7 +553,8 @@ static const tsr_rewrite_rule rules[] = {
 static tsr_status is_needed(tsr_op *op, void *context) {
   bool *needed = context;
   if (op->info->id == TSR_OP_REDUCE || op->info->id == TSR_OP_REDUCE_WINDOW) {
-    *needed = *needed || is_promoted(op);
+    const int64_t count = op->operand_count ? tsr_type_element_count(tsr_operand_type(op, 0)) : 0;
+    *needed = *needed || is_promoted(op) || count >= SPLIT_ELEMENTS;
     return NULL;
   }
   for (size_t i = 0; i + 1 < sizeof rules / sizeof *rules; i++)
