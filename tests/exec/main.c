@@ -1,17 +1,21 @@
 int suite_control(void);
 int suite_custom_calls(void);
+int suite_decompose(void);
 int suite_executable(void);
 int suite_fusion(void);
 int suite_lanes(void);
 int suite_moves(void);
+int suite_reductions(void);
 
 int main(void) {
   int failed = 0;
   failed += suite_control();
   failed += suite_custom_calls();
+  failed += suite_decompose();
   failed += suite_executable();
   failed += suite_fusion();
   failed += suite_lanes();
   failed += suite_moves();
+  failed += suite_reductions();
   return failed;
 }

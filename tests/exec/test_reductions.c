@@ -1,0 +1,246 @@
+// Reductions, windows, sorts and maps with every kind of body, against the evaluator of constants.
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "exec/evaluated.h"
+
+// ---- reduce ----
+
+static void plain_bodies_reduce_any_dims(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *op;
+  } bodies[] = {{"f32", "add"}, {"f32", "maximum"},  {"f64", "minimum"}, {"bf16", "maximum"},
+                {"i32", "add"}, {"i32", "multiply"}, {"i8", "minimum"},  {"ui16", "xor"},
+                {"i64", "and"}, {"i1", "or"},        {"ui8", "maximum"}, {"complex<f32>", "add"}};
+  static const struct {
+    const char *in, *dims, *out;
+  } shapes[] = {
+      {"6x50x", "1", "6x"},         {"6x50x", "0", "50x"},        {"6x50x", "0, 1", ""},
+      {"4x5x6x", "1", "4x6x"},      {"4x5x6x", "0, 2", "5x"},     {"3x4x5x6x", "1, 3", "3x5x"},
+      {"3x4x5x6x", "0, 2", "4x6x"}, {"1x70x1x", "0, 1", "1x"},    {"9x0x", "1", "9x"},
+      {"5x4x", "", "5x4x"},         {"20x30x40x", "0, 2", "30x"}, {"30x1100x3x", "0, 1", "3x"},
+      {"2x8200x2x", "1", "2x2x"},   {"2x3x30000x", "0, 2", "3x"}};
+  test_random random = {1};
+  for (size_t b = 0; b < COUNT_OF(bodies); b++)
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+      TSR_OWN(text, text);
+      const char *t = bodies[b].type, *in = shapes[s].in, *out = shapes[s].out;
+      tsr_text_addf(&text,
+                    "func.func @main(%%x: tensor<%s%s>, %%i: tensor<%s>) -> tensor<%s%s> {\n"
+                    "  %%r = stablehlo.reduce(%%x init: %%i) applies stablehlo.%s across "
+                    "dimensions = [%s] : (tensor<%s%s>, tensor<%s>) -> tensor<%s%s>\n"
+                    "  return %%r : tensor<%s%s>\n}",
+                    in, t, t, out, t, bodies[b].op, shapes[s].dims, in, t, t, out, t, out, t);
+      check_evaluated(&random, tsr_text_string(&text), NULL, -3, 3);
+    }
+}
+
+// Bodies that are no single op: several tensors together, a value from outside, argmax by itself.
+static const char *const bodies[] = {
+    "%r:2 = stablehlo.reduce(%x init: %a), (%y init: %b) across dimensions = [DIMS] : "
+    "(tensor<IN xf32>, tensor<IN xi32>, tensor<f32>, tensor<i32>) -> (tensor<OUTf32>, "
+    "tensor<OUTi32>)\n"
+    " reducer(%p: tensor<f32>, %q: tensor<f32>) (%u: tensor<i32>, %v: tensor<i32>) {\n"
+    "  %c = stablehlo.compare GT, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+    "  %s = stablehlo.select %c, %p, %q : tensor<i1>, tensor<f32>\n"
+    "  %w = stablehlo.maximum %u, %v : tensor<i32>\n"
+    "  stablehlo.return %s, %w : tensor<f32>, tensor<i32>\n }",
+    "%r:2 = stablehlo.reduce(%x init: %a), (%y init: %b) across dimensions = [DIMS] : "
+    "(tensor<IN xf32>, tensor<IN xi32>, tensor<f32>, tensor<i32>) -> (tensor<OUTf32>, "
+    "tensor<OUTi32>)\n"
+    " reducer(%p: tensor<f32>, %q: tensor<f32>) (%u: tensor<i32>, %v: tensor<i32>) {\n"
+    "  %m = stablehlo.maximum %p, %q : tensor<f32>\n"
+    "  %n = stablehlo.maximum %m, %a : tensor<f32>\n"
+    "  %w = stablehlo.add %u, %v : tensor<i32>\n"
+    "  stablehlo.return %n, %w : tensor<f32>, tensor<i32>\n }"};
+
+static void replace(tsr_text *text, const char *from, const char *word, const char *by) {
+  for (const size_t length = strlen(word); *from;) {
+    if (!strncmp(from, word, length)) {
+      tsr_text_add(text, by);
+      from += length;
+    } else {
+      tsr_text_addf(text, "%c", *from++);
+    }
+  }
+}
+
+static void any_body_reduces_several_tensors(void **state) {
+  (void)state;
+  static const struct {
+    const char *in, *dims, *out;
+  } shapes[] = {{"6x50", "1", "6x"},     {"6x50", "0", "50x"},  {"5000", "0", ""},
+                {"4x5x6", "0, 2", "5x"}, {"2x2500", "1", "2x"}, {"3x700", "0", "700x"}};
+  test_random random = {2};
+  for (size_t b = 0; b < COUNT_OF(bodies); b++)
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+      TSR_OWN(text, head);
+      TSR_OWN(text, in);
+      TSR_OWN(text, out);
+      TSR_OWN(text, all);
+      tsr_text_addf(&head,
+                    "func.func @main(%%x: tensor<IN xf32>, %%y: tensor<IN xi32>, %%a: "
+                    "tensor<f32>, %%b: tensor<i32>) -> (tensor<OUTf32>, tensor<OUTi32>) {\n%s\n"
+                    "  return %%r#0, %%r#1 : tensor<OUTf32>, tensor<OUTi32>\n}",
+                    bodies[b]);
+      replace(&in, tsr_text_string(&head), "IN ", shapes[s].in);
+      replace(&out, tsr_text_string(&in), "OUT", shapes[s].out);
+      replace(&all, tsr_text_string(&out), "DIMS", shapes[s].dims);
+      check_evaluated(&random, tsr_text_string(&all), NULL, -9, 9);
+    }
+}
+
+// ---- windows ----
+
+static void windows_of_any_body_are_reduced(void **state) {
+  (void)state;
+  static const struct {
+    const char *attrs, *in, *out;
+  } windows[] = {
+      {"window_dimensions = array<i64: 2, 3>, padding = dense<[[1, 0], [2, 1]]> : tensor<2x2xi64>",
+       "6x7", "6x8"},
+      {"window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 3>, base_dilations = "
+       "array<i64: 2, 1>, window_dilations = array<i64: 1, 2>",
+       "5x9", "4x3"},
+      {"window_dimensions = array<i64: 1, 40>, padding = dense<[[0, 0], [39, 0]]> : "
+       "tensor<2x2xi64>",
+       "5x40", "5x40"},
+      {"window_dimensions = array<i64: 40, 1>, padding = dense<[[0, 39], [0, 0]]> : "
+       "tensor<2x2xi64>",
+       "40x5", "40x5"},
+      {"window_dimensions = array<i64: 3, 1>, window_strides = array<i64: 2, 1>", "9x300", "4x300"},
+  };
+  static const struct {
+    const char *type, *body;
+  } kinds[] = {
+      {"f32", "    %r = stablehlo.maximum %a, %b : tensor<f32>\n"},
+      {"bf16", "    %r = stablehlo.minimum %a, %b : tensor<bf16>\n"},
+      {"i32", "    %r = stablehlo.add %a, %b : tensor<i32>\n"},
+      {"ui8", "    %r = stablehlo.or %a, %b : tensor<ui8>\n"},
+      {"i64",
+       "    %c = stablehlo.compare GT, %a, %b : (tensor<i64>, tensor<i64>) -> tensor<i1>\n"
+       "    %r = stablehlo.select %c, %a, %b : tensor<i1>, tensor<i64>\n"},
+  };
+  static const char *const starts[] = {"0xFF800000", "0x7F80", "0", "0", "-9223372036854775808"};
+  test_random random = {3};
+  for (size_t w = 0; w < COUNT_OF(windows); w++)
+    for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+      TSR_OWN(text, text);
+      const char *t = kinds[k].type, *in = windows[w].in, *out = windows[w].out;
+      tsr_text_addf(&text,
+                    "func.func @main(%%x: tensor<%sx%s>) -> tensor<%sx%s> {\n"
+                    "  %%i = stablehlo.constant dense<%s> : tensor<%s>\n"
+                    "  %%w = \"stablehlo.reduce_window\"(%%x, %%i) <{%s}> ({\n"
+                    "  ^bb0(%%a: tensor<%s>, %%b: tensor<%s>):\n%s"
+                    "    stablehlo.return %%r : tensor<%s>\n"
+                    "  }) : (tensor<%sx%s>, tensor<%s>) -> tensor<%sx%s>\n"
+                    "  return %%w : tensor<%sx%s>\n}",
+                    in, t, out, t, starts[k], t, windows[w].attrs, t, t, kinds[k].body, t, in, t, t,
+                    out, t, out, t);
+      check_evaluated(&random, tsr_text_string(&text), NULL, -9, 9);
+    }
+}
+
+// ---- sort ----
+
+static void sorts_take_any_comparison(void **state) {
+  (void)state;
+  static const char *const comparisons[] = {
+      "    %r = stablehlo.compare LT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      "    %r = stablehlo.compare GT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      "    %r = stablehlo.compare GT, %b, %a : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      "    %r = stablehlo.compare LT, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>\n",
+      "    %e = stablehlo.compare EQ, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    %l = stablehlo.compare GT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    %m = stablehlo.compare LT, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+      "    %n = stablehlo.and %e, %m : tensor<i1>\n"
+      "    %r = stablehlo.or %l, %n : tensor<i1>\n",
+      // by no key: absolute values, and a limit from outside
+      "    %e = stablehlo.abs %a : tensor<i32>\n"
+      "    %f = stablehlo.abs %b : tensor<i32>\n"
+      "    %r = stablehlo.compare LT, %e, %f : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      "    %e = stablehlo.minimum %a, %o : tensor<i32>\n"
+      "    %f = stablehlo.minimum %b, %o : tensor<i32>\n"
+      "    %r = stablehlo.compare LT, %e, %f : (tensor<i32>, tensor<i32>) -> tensor<i1>\n",
+      "    %r = stablehlo.compare LE, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"};
+  static const struct {
+    const char *shape;
+    int dim;
+  } shapes[] = {{"40", 0}, {"7x30", 1}, {"30x7", 0}, {"3x9x4", 1}, {"2x3000", 1}, {"3x0", 1}};
+  test_random random = {4};
+  for (size_t c = 0; c < COUNT_OF(comparisons); c++)
+    for (size_t s = 0; s < COUNT_OF(shapes); s++) {
+      TSR_OWN(text, text);
+      const char *shape = shapes[s].shape;
+      tsr_text_addf(
+          &text,
+          "func.func @main(%%x: tensor<%sxi32>, %%y: tensor<%sxf32>, %%o: tensor<i32>) -> "
+          "(tensor<%sxi32>, tensor<%sxf32>) {\n"
+          "  %%s:2 = \"stablehlo.sort\"(%%x, %%y) <{dimension = %d : i64, is_stable = true}> ({\n"
+          "  ^bb0(%%a: tensor<i32>, %%b: tensor<i32>, %%c: tensor<f32>, %%d: tensor<f32>):\n%s"
+          "    stablehlo.return %%r : tensor<i1>\n"
+          "  }) : (tensor<%sxi32>, tensor<%sxf32>) -> (tensor<%sxi32>, tensor<%sxf32>)\n"
+          "  return %%s#0, %%s#1 : tensor<%sxi32>, tensor<%sxf32>\n}",
+          shape, shape, shape, shape, shapes[s].dim, comparisons[c], shape, shape, shape, shape,
+          shape, shape);
+      check_evaluated(&random, tsr_text_string(&text), NULL, -5, 5);
+    }
+}
+
+// ---- map, select_and_scatter ----
+
+static void maps_compute_each_element(void **state) {
+  (void)state;
+  test_random random = {5};
+  check_evaluated(&random,
+                  "func.func @main(%x: tensor<5x60xf32>, %y: tensor<5x60xf32>, %o: tensor<f32>) -> "
+                  "tensor<5x60xi1> {\n"
+                  "  %r = \"stablehlo.map\"(%x, %y) <{dimensions = array<i64: 0, 1>}> ({\n"
+                  "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+                  "    %c = stablehlo.multiply %a, %b : tensor<f32>\n"
+                  "    %d = stablehlo.compare LT, %c, %o : (tensor<f32>, tensor<f32>) -> "
+                  "tensor<i1>\n"
+                  "    stablehlo.return %d : tensor<i1>\n"
+                  "  }) : (tensor<5x60xf32>, tensor<5x60xf32>) -> tensor<5x60xi1>\n"
+                  "  return %r : tensor<5x60xi1>\n}",
+                  NULL, -5, 5);
+}
+
+// The largest of each window by two programs: >= and +, which have loops, and the same written so
+// that they have none.
+static void windows_choose_where_sources_go(void **state) {
+  (void)state;
+  static const char *const selects[] = {
+      "    %r = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n",
+      "    %s = stablehlo.subtract %a, %b : tensor<f32>\n"
+      "    %r = stablehlo.compare GE, %s, %o : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"};
+  static const char *const scatters[] = {"    %r = stablehlo.add %a, %b : tensor<f32>\n",
+                                         "    %s = stablehlo.negate %b : tensor<f32>\n"
+                                         "    %r = stablehlo.subtract %a, %s : tensor<f32>\n"};
+  const float x[4][5] = {{7, 2, 5, 3, 8}, {3, 8, 9, 3, 4}, {1, 5, 7, 5, 6}, {0, 6, 2, 10, 2}};
+  const float source[2][2] = {{2, 6}, {3, 1}}, zero = 0;
+  const float wanted[4][5] = {{0, 0, 0, 0, 0}, {0, 0, 8, 0, 0}, {0, 0, 3, 0, 0}, {0, 0, 0, 1, 0}};
+  for (size_t i = 0; i < COUNT_OF(selects); i++) {
+    TSR_OWN(text, text);
+    float out[4][5];
+    tsr_text_addf(&text,
+                  "func.func @main(%%x: tensor<4x5xf32>, %%u: tensor<2x2xf32>, %%o: tensor<f32>) "
+                  "-> tensor<4x5xf32> {\n"
+                  "  %%w = \"stablehlo.select_and_scatter\"(%%x, %%u, %%o) <{window_dimensions = "
+                  "array<i64: 2, 3>, window_strides = array<i64: 2, 2>}> ({\n"
+                  "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
+                  "    stablehlo.return %%r : tensor<i1>\n  }, {\n"
+                  "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
+                  "    stablehlo.return %%r : tensor<f32>\n"
+                  "  }) : (tensor<4x5xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x5xf32>\n"
+                  "  return %%w : tensor<4x5xf32>\n}",
+                  selects[i], scatters[i]);
+    run_text(tsr_text_string(&text), IN(x, source, &zero), OUT_TO(out));
+    assert_memory_equal(out, wanted, sizeof wanted);
+  }
+}
+
+SUITE(reductions, TEST(plain_bodies_reduce_any_dims), TEST(any_body_reduces_several_tensors),
+      TEST(windows_of_any_body_are_reduced), TEST(sorts_take_any_comparison),
+      TEST(maps_compute_each_element), TEST(windows_choose_where_sources_go))
