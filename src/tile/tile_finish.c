@@ -9,7 +9,11 @@
 #include "base/arithmetic.h"
 #include "tile/tile_internal.h"
 
-enum { LEAST_ROW = 48, ALIGNMENT = 64 };  // shorter rows are not worth a call of a loop each
+enum {
+  LEAST_ROW = 48,
+  ALIGNMENT = 64,
+  LARGE = 32 << 20
+};  // shorter rows are not worth a call of a loop each
 
 typedef struct finishing {
   tsr_tile_program *p;
@@ -399,8 +403,8 @@ static const tsr_tile_step *direct_store(const finishing *f, int64_t at) {
     const tsr_tile_step *store = &f->steps[i];
     if (store->result >= 0 || store->operands[0] != step->result) continue;
     const tsr_tile_stream *s = &p->streams[store->stream_base - TSR_BASE_STREAMS];
-    if (s->direct && s->extent == TSR_EXTENT_ALL && !tsr_tile_is_narrow_float(s->dtype) &&
-        !is_read_later(f, s, at + 1))
+    if (s->direct && !s->is_large && s->extent == TSR_EXTENT_ALL &&
+        !tsr_tile_is_narrow_float(s->dtype) && !is_read_later(f, s, at + 1))
       return store;
   }
   return NULL;
@@ -434,6 +438,18 @@ static void place_values(finishing *f, registers *r) {
     }
     free_operands(f, r, step, i, 0);
   }
+}
+
+// Stores of what was computed in the memory of the output are done.
+static void drop_stores(finishing *f) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < f->step_count; i++) {
+    const tsr_tile_step *step = &f->steps[i];
+    const bool done =
+        step->result < 0 && f->p->values[step->operands[0]].place.base == step->stream_base;
+    if (!done) f->steps[kept++] = *step;
+  }
+  f->step_count = kept;
 }
 
 static void link_steps(finishing *f, tsr_tile_step *list, int64_t count) {
@@ -544,6 +560,8 @@ static void prepare(tsr_tile_program *p) {
     tsr_tile_stream *s = &p->streams[i];
     s->direct = is_direct(p, s, s->extent);
     outputs += s->is_output;
+    s->is_large = s->is_output && s->extent == TSR_EXTENT_ALL &&
+                  p->rows * p->columns >= LARGE / tsr_tile_memory_bytes(s->dtype);
     if (!s->is_output) continue;
     int id = s->value;
     while (p->values[id].operand_count && is_same(&p->values[id])) id = p->values[id].operands[0];
@@ -581,6 +599,7 @@ static void lay_out(finishing *f) {
   // What is folded is read after the last step.
   for (int64_t i = 0; i < p->fold_count; i++) p->values[p->folds[i].value].last = INT32_MAX;
   place_values(f, &r);
+  drop_stores(f);
   link_steps(f, f->once, f->once_count);
   link_steps(f, f->steps, f->step_count);
   list_addresses(f);

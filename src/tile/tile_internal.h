@@ -76,7 +76,8 @@ typedef struct tsr_tile_stream {
   tsr_tile_extent extent;
   bool direct;  // registers are not needed: a tile is one piece of memory
   bool used, is_index, is_output;
-  bool copied;  // a load that is stored as it is, beside other outputs
+  bool is_large;  // an output larger than the caches: it is written past them
+  bool copied;    // a load that is stored as it is, beside other outputs
 } tsr_tile_stream;
 
 // Where the memory of a tile is, for streams that are used there.

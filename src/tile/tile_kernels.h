@@ -61,6 +61,7 @@ typedef struct tsr_tile_kernels {
   tsr_tile_reducers reduce[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT];
   tsr_tile_reducer *reduce_bf16[TSR_TILE_OP_COUNT];  // of few elements, rounded at every step
   tsr_tile_counter *count;                           // i64
+  void (*copy_past)(void *out, const void *in, int64_t bytes);  // past the caches
 } tsr_tile_kernels;
 
 extern const tsr_tile_kernels tsr_tile_kernels_plain;

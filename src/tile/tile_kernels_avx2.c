@@ -1,6 +1,30 @@
 // The loops for processors with AVX2, selected at run time (tile_kernels.c).
 #if defined __x86_64__
 #define TARGET __attribute__((target("avx2")))
+#define COPY_PAST
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+// Stores past the caches: memory that is larger than they are need not be read before it is
+// written.
+TARGET static void copy_past(void *out, const void *in, int64_t bytes) {
+  char *to = out;
+  const char *from = in;
+  const int64_t ahead = (int64_t)(-(uintptr_t)to & 31);
+  if (bytes < 64 + ahead) {
+    memcpy(to, from, (size_t)bytes);
+    return;
+  }
+  memcpy(to, from, (size_t)ahead);
+  int64_t i = ahead;
+  for (; i + 32 <= bytes; i += 32)
+    _mm256_stream_si256((__m256i *)(void *)(to + i),
+                        _mm256_loadu_si256((const __m256i_u *)(const void *)(from + i)));
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+  _mm_sfence();  // other threads see them with what is stored later
+}
+
 #define TABLE tsr_tile_kernels_avx2
 #include "tile/tile_kernels.inc"
 #else

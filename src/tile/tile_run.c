@@ -53,13 +53,12 @@ static void find_streams(tsr_tile_worker *w) {
 
 static void start_worker(tsr_tile_worker *w, const tsr_tile_program *p, const char *const *inputs,
                          char *const *outputs, char *temp, char *scratch) {
-  *w = (tsr_tile_worker){.program = p,
-                         .inputs = inputs,
-                         .outputs = outputs,
-                         .temp = temp,
-                         .bases = (char **)(void *)scratch,
-                         .scratch = scratch,
-                         .first = true};
+  w->program = p;
+  w->inputs = inputs, w->outputs = outputs;
+  w->temp = temp, w->scratch = scratch;
+  w->bases = (char **)(void *)scratch;
+  w->row = w->column = 0;
+  w->first = true;
   w->bases[TSR_BASE_REGISTERS] = scratch;
   w->bases[TSR_BASE_CONSTANTS] = p->constants;
 }

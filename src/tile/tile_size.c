@@ -8,7 +8,7 @@
 #include "tile/tile_internal.h"
 
 enum {
-  CACHE_BYTES = 20 * 1024,    // of registers and streams of a tile
+  CACHE_BYTES = 12 * 1024,    // of registers and streams of a tile
   SECOND_CACHE = 384 * 1024,  // of registers of a whole row
   LEAST_TILE = 512,
   LARGEST_TILE = 4096,

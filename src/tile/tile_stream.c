@@ -163,7 +163,10 @@ void tsr_tile_do_store(tsr_tile_worker *worker, const tsr_tile_step *step) {
     tsr_block_store_f32(stream->dtype, (const float *)(const void *)in, raw, rows * columns);
     t.register_ = raw;
   } else if (stream->direct && rows * columns > 0) {
-    memcpy(memory, in, (size_t)(rows * columns * t.bytes));
+    if (stream->is_large)
+      worker->program->kernels->copy_past(memory, in, rows * columns * t.bytes);
+    else
+      memcpy(memory, in, (size_t)(rows * columns * t.bytes));
   }
   if (!stream->direct) for_blocks(worker, step, rows, columns, scatter_block, &t);
 }
