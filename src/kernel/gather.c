@@ -30,7 +30,7 @@ void tsr_gather_plan(tsr_gather *g, tsr_copy_part *part) {
 }
 
 int64_t tsr_gather_temp_bytes(const tsr_gather *g) {
-  return g->table ? g->walk.starts.count * (int64_t)sizeof(int64_t) : 0;
+  return g->table ? tsr_saturated_multiply(g->walk.starts.count, (int64_t)sizeof(int64_t)) : 0;
 }
 
 // ---- many windows of one run ----

@@ -108,7 +108,7 @@ void tsr_scatter_plan(tsr_scatter *s) {
 }
 
 int64_t tsr_scatter_temp_bytes(const tsr_scatter *s) {
-  return s->bands > 1 ? s->walk.starts.count * (int64_t)sizeof(int64_t) : 0;
+  return s->bands > 1 ? tsr_saturated_multiply(s->walk.starts.count, (int64_t)sizeof(int64_t)) : 0;
 }
 
 // ---- one task ----

@@ -19,8 +19,8 @@ enum {
 // What a part costs, in bytes of long runs.
 static int64_t cost_of(const tsr_copy *copy, int element_bytes, bool transposed) {
   const int64_t elements = tsr_copy_elements(copy), run = copy->length * element_bytes;
-  if (transposed) return 2 * elements * element_bytes;
-  return run && run < ELEMENT_COST ? elements / copy->length * ELEMENT_COST
+  if (transposed) return tsr_saturated_multiply(2, elements * element_bytes);
+  return run && run < ELEMENT_COST ? tsr_saturated_multiply(elements / copy->length, ELEMENT_COST)
                                    : elements * element_bytes;
 }
 
@@ -71,10 +71,10 @@ static int64_t chunk_of(const tsr_copy *copy, int64_t tasks, bool transposed) {
   while (inner > 0 && volume(copy, inner - 1) <= share) inner--;
   int64_t unit = inner == copy->loop_count && copy->length > share ? 1 : volume(copy, inner);
   if (transposed && inner == most)
-    unit *= TRANSPOSED_LINES;
+    unit = tsr_saturated_multiply(unit, TRANSPOSED_LINES);
   else if (share / LINES >= unit)
     unit *= LINES;
-  return (share + unit - 1) / unit * unit;
+  return tsr_saturated_multiply(share / unit + (share % unit != 0), unit);
 }
 
 tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count) {
@@ -108,11 +108,12 @@ static tsr_status copy_share(void *context, int64_t task, int worker) {
   const tsr_copies *copies = work->copies;
   for (int i = 0; i < copies->part_count; i++) {
     const tsr_copy_part *part = &copies->parts[i];
-    const int64_t elements = tsr_copy_elements(&part->copy), begin = task * part->chunk;
+    const int64_t elements = tsr_copy_elements(&part->copy),
+                  begin = tsr_saturated_multiply(task, part->chunk);
     if (begin >= elements) continue;
-    tsr_copy_run_range(&part->copy, begin, tsr_least(begin + part->chunk, elements),
-                       8 * copies->element_bytes, work->inputs[part->input], work->target,
-                       copies->stores);
+    tsr_copy_run_range(
+        &part->copy, begin, tsr_least(tsr_saturated_add(begin, part->chunk), elements),
+        8 * copies->element_bytes, work->inputs[part->input], work->target, copies->stores);
   }
   return NULL;
 }

@@ -7,7 +7,7 @@
 
 // Bytes of an element in the memory of a run.
 int tsr_element_bytes(const tsr_type *type);
-// Refuses tensors of more dimensions than copies have loops.
+// Refuses operands and results that do not run, or have more dimensions than copies have loops.
 TSR_MUST_USE tsr_status tsr_check_ranks(tsr_lowering *lowering, const tsr_op *op);
 // A copy over `dims`, with row-major strides of `from` and `to`, whose dims may be larger.
 tsr_copy tsr_copy_over(const tsr_type *dims, const tsr_type *from, const tsr_type *to);

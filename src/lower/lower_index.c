@@ -1,4 +1,5 @@
 // Ops that find elements by indices that the program computes: dynamic slices, gather, scatter.
+#include "base/arithmetic.h"
 #include "kernel/gather.h"
 #include "kernel/scatter.h"
 #include "kernel/window_copies.h"
@@ -43,7 +44,9 @@ tsr_status tsr_lower_dynamic_slice(tsr_lowering *lowering, tsr_op *op) {
     return tsr_slot_view(lowering, &op->results[0], tsr_op_operand(op, 0), 0);
   TSR_TRY(plan_copy(lowering, 0, tsr_copy_over(result, tensor, result), result, &window.window));
   tsr_schedule_step *step = NULL;
-  return tsr_lower_kernel(lowering, op, tsr_window_read, &window, sizeof window, &step);
+  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_window_read, &window, sizeof window, &step));
+  step->bytes = tsr_saturated_multiply(2, tsr_type_bytes(result));
+  return NULL;
 }
 
 tsr_status tsr_lower_dynamic_update_slice(tsr_lowering *lowering, tsr_op *op) {
@@ -58,6 +61,7 @@ tsr_status tsr_lower_dynamic_update_slice(tsr_lowering *lowering, tsr_op *op) {
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_window_write, &window, sizeof window, &step));
   step->overwrites[0] = TSR_INPUT(0);
+  step->bytes = tsr_saturated_multiply(2, tsr_type_bytes(update));  // in place
   return NULL;
 }
 
@@ -178,6 +182,8 @@ tsr_status tsr_lower_gather(tsr_lowering *lowering, tsr_op *op) {
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_gather_run, &gather, sizeof gather, &step));
   step->temp_bytes = tsr_gather_temp_bytes(&gather);
+  step->bytes = tsr_saturated_add(tsr_saturated_multiply(2, tsr_type_bytes(types.windows)),
+                                  tsr_type_bytes(types.indices));
   return NULL;
 }
 
@@ -276,6 +282,7 @@ tsr_status tsr_lower_scatter(tsr_lowering *lowering, tsr_op *op) {
   step->destroy = destroy_scatter;
   step->temp_bytes = tsr_scatter_temp_bytes(&scatter);
   step->scratch_bytes = tsr_scatter_scratch_bytes(&scatter);
+  step->flops = tsr_saturated_multiply(count, tsr_type_element_count(types.windows));
   for (int i = 0; i < count; i++) step->overwrites[i] = TSR_INPUT(i);
   return NULL;
 }

@@ -8,16 +8,17 @@ int tsr_element_bytes(const tsr_type *type) {
   return (int)tsr_type_element_bytes(tsr_type_element(type));
 }
 
-static tsr_status check_rank(tsr_lowering *lowering, const tsr_op *op, const tsr_type *type) {
-  if (type->kind != TSR_TYPE_TENSOR || type->rank < TSR_MAX_RANK) return NULL;
-  return tsr_fail(UNSUPPORTED, "%s: a tensor of %d dimensions, %d run", tsr_op_title(lowering, op),
-                  type->rank, TSR_MAX_RANK - 1);
+static tsr_status check_rank(tsr_lowering *lowering, const tsr_op *op, const tsr_value *value) {
+  TSR_TRY(tsr_check_runs(lowering, value));
+  if (value->type->rank < TSR_MAX_RANK) return NULL;
+  return tsr_fail(UNSUPPORTED, "%s: a tensor of %d dimensions, at most %d run",
+                  tsr_op_title(lowering, op), value->type->rank, TSR_MAX_RANK - 1);
 }
 
 tsr_status tsr_check_ranks(tsr_lowering *lowering, const tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++)
-    TSR_TRY(check_rank(lowering, op, tsr_operand_type(op, i)));
-  for (int i = 0; i < op->result_count; i++) TSR_TRY(check_rank(lowering, op, op->results[i].type));
+    TSR_TRY(check_rank(lowering, op, tsr_op_operand(op, i)));
+  for (int i = 0; i < op->result_count; i++) TSR_TRY(check_rank(lowering, op, &op->results[i]));
   return NULL;
 }
 
@@ -220,7 +221,8 @@ tsr_status tsr_lower_iota(tsr_lowering *lowering, tsr_op *op) {
   const tsr_type *type = op->results[0].type;
   const int64_t dim = tsr_op_int(op, "iota_dimension", 0);
   int slot = -1;
-  if (tsr_type_element_count(type) <= 0) return tsr_slot_create(lowering, &op->results[0], &slot);
+  TSR_TRY(tsr_check_ranks(lowering, op));
+  if (tsr_type_element_count(type) == 0) return tsr_slot_create(lowering, &op->results[0], &slot);
   tsr_iota iota = {type->dtype, 1, type->dims[dim], tsr_type_element_count(type)};
   for (int64_t d = dim + 1; d < type->rank; d++) iota.inner *= type->dims[d];
   tsr_schedule_step *step = NULL;
@@ -230,6 +232,7 @@ tsr_status tsr_lower_iota(tsr_lowering *lowering, tsr_op *op) {
 tsr_status tsr_lower_bitcast(tsr_lowering *lowering, tsr_op *op) {
   tsr_value *operand = tsr_op_operand(op, 0), *result = &op->results[0];
   tsr_scalar_type from, to;
+  TSR_TRY(tsr_check_ranks(lowering, op));
   if (!tsr_scalar_type_of(operand->type, &from) || !tsr_scalar_type_of(result->type, &to))
     return tsr_lower_none(lowering, op);
   // Bytes are numbered as bits are, the low ones first.

@@ -64,7 +64,7 @@ static tsr_status add_slot(tsr_lowering *lowering, tsr_slot slot, int *out_slot)
   return NULL;
 }
 
-static tsr_status check_type(tsr_lowering *lowering, const tsr_value *value) {
+tsr_status tsr_check_runs(tsr_lowering *lowering, const tsr_value *value) {
   if (tsr_type_runs(value->type)) return NULL;
   TSR_OWN(text, type);
   tsr_type_print(value->type, &type);
@@ -74,7 +74,7 @@ static tsr_status check_type(tsr_lowering *lowering, const tsr_value *value) {
 }
 
 tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
-  TSR_TRY(check_type(lowering, value));
+  TSR_TRY(tsr_check_runs(lowering, value));
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_ARENA,
                               .per_lane = lowering->lanes > 1,
@@ -92,7 +92,7 @@ tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot) {
 }
 
 tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of, int64_t offset) {
-  TSR_TRY(check_type(lowering, value));
+  TSR_TRY(tsr_check_runs(lowering, value));
   int base = -1;
   TSR_TRY(tsr_slot_of(lowering, of, &base));
   const tsr_slot *slot = &lowering->schedule->slots[base];
@@ -143,7 +143,7 @@ static tsr_status constant_slot(tsr_lowering *lowering, tsr_value *value, int *o
   if (!attr)
     return tsr_fail(UNSUPPORTED, "%s: its value is not held by the program",
                     value->def ? tsr_op_title(lowering, value->def) : "an argument");
-  TSR_TRY(check_type(lowering, value));
+  TSR_TRY(tsr_check_runs(lowering, value));
   const char *data = NULL;
   TSR_TRY(constant_data(lowering, attr, &data));
   TSR_TRY(add_slot(lowering,

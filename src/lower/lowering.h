@@ -129,6 +129,8 @@ tsr_tile_op tsr_region_single(const tsr_region *region);
 
 bool tsr_type_runs(const tsr_type *type);      // a static tensor of a dtype that computes
 int64_t tsr_type_bytes(const tsr_type *type);  // of a static tensor in memory of a run
+// Refuses, by name, a value whose type does not run.
+TSR_MUST_USE tsr_status tsr_check_runs(tsr_lowering *lowering, const tsr_value *value);
 // "stablehlo.gather at line 12", for messages.
 const char *tsr_op_title(tsr_lowering *lowering, const tsr_op *op);
 
