@@ -160,8 +160,9 @@ static void print_verdict(const run_job *job, tsr_text *out) {
 
 static void print_costs(const run_job *job, tsr_text *out) {
   const tsr_executable_info *info = &job->info;
-  tsr_text_addf(out, "%lld ops in %lld steps, compiled in %s", (long long)info->op_count,
-                (long long)info->step_count, tsr_format_seconds(info->compile_seconds).text);
+  tsr_text_addf(out, "%lld op%s in %lld step%s, compiled in %s", (long long)info->op_count,
+                info->op_count == 1 ? "" : "s", (long long)info->step_count,
+                info->step_count == 1 ? "" : "s", tsr_format_seconds(info->compile_seconds).text);
   tsr_text_addf(out, "; peak memory %s", tsr_format_bytes(info->peak_bytes).text);
   tsr_text_addf(out, ", temporary %s; ", tsr_format_bytes(info->temporary_bytes).text);
   tsr_text_addf(out, "%.3g GFLOP\n", (double)info->flops * 1e-9);

@@ -419,6 +419,37 @@ static int by_position(const void *a, const void *b) {
   return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
+typedef struct living {
+  int root;
+  int64_t bytes;
+} living;
+
+static int more_bytes_first(const void *a, const void *b) {
+  const living *x = a, *y = b;
+  if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+  return (x->root > y->root) - (x->root < y->root);
+}
+
+// The largest of what lives at a position: memory of the arena, and what lives all along.
+static tsr_status list_peak(placing *p, const arena_claim *claims, int count, int64_t where) {
+  const tsr_schedule *schedule = p->schedule;
+  living *all = get(p, (int64_t)count + schedule->slot_count, sizeof *all);
+  int found = 0;
+  TSR_NEED(all);
+  for (int i = 0; i < count; i++)
+    if (claims[i].first <= where && where <= claims[i].last)
+      all[found++] = (living){claims[i].root, p->out->bytes[claims[i].root]};
+  for (int i = 0; i < schedule->slot_count; i++) {
+    const tsr_slot_kind kind = schedule->slots[i].kind;
+    const bool outside =
+        kind == TSR_SLOT_ARGUMENT || kind == TSR_SLOT_RESULT || kind == TSR_SLOT_CONSTANT;
+    if (outside && p->out->bytes[i] > 0) all[found++] = (living){i, p->out->bytes[i]};
+  }
+  qsort(all, (size_t)found, sizeof *all, more_bytes_first);
+  for (int i = 0; i < found && i < MOST_PEAK; i++) p->out->peak[p->out->peak_count++] = all[i].root;
+  return NULL;
+}
+
 static tsr_status find_peak(placing *p, const arena_claim *claims, int count) {
   change *changes = get(p, 2 * (int64_t)count, sizeof *changes);
   p->out->peak = get(p, MOST_PEAK, sizeof *p->out->peak);
@@ -433,10 +464,7 @@ static tsr_status find_peak(placing *p, const arena_claim *claims, int count) {
     now += changes[i].bytes;
     if (now > most) most = now, where = changes[i].position;
   }
-  for (int i = 0; i < count && p->out->peak_count < MOST_PEAK; i++)
-    if (claims[i].first <= where && where <= claims[i].last)
-      p->out->peak[p->out->peak_count++] = claims[i].root;
-  return NULL;
+  return list_peak(p, claims, count, where);
 }
 
 static tsr_status place_arena(placing *p) {

