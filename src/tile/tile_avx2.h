@@ -1,13 +1,12 @@
 // Vectors of 8 floats or 4 doubles for processors with AVX2 and FMA, and loops over them.
 //
-// A rest that fills no vector is computed in a vector padded with ones, so that the result of an
+// A rest that fills no vector is computed in a vector padded with zeros, so that the result of an
 // element does not depend on its place.
 #ifndef TESSERA_TILE_TILE_AVX2_H
 #define TESSERA_TILE_TILE_AVX2_H
 
 #include <immintrin.h>
 #include <math.h>
-#include <string.h>
 
 #include "tile/tile_math.h"
 
@@ -97,26 +96,13 @@ AVX2_INLINE tsr_f32x8 halves(tsr_f64x4 low, tsr_f64x4 high) {
   return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
 }
 
-// The first `count` of `width` elements, then ones.
-AVX2_INLINE tsr_f32x8 load_rest32(const float *from, int64_t count) {
-  float lanes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-  memcpy(lanes, from, (size_t)count * sizeof *lanes);
-  return _mm256_loadu_ps(lanes);
+// Which lanes the first `count` elements take.
+AVX2_INLINE tsr_i32x8 lanes32(int64_t count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-AVX2_INLINE tsr_f64x4 load_rest64(const double *from, int64_t count) {
-  double lanes[4] = {1, 1, 1, 1};
-  memcpy(lanes, from, (size_t)count * sizeof *lanes);
-  return _mm256_loadu_pd(lanes);
-}
-AVX2_INLINE void store_rest32(float *to, tsr_f32x8 x, int64_t count) {
-  float lanes[8];
-  _mm256_storeu_ps(lanes, x);
-  memcpy(to, lanes, (size_t)count * sizeof *lanes);
-}
-AVX2_INLINE void store_rest64(double *to, tsr_f64x4 x, int64_t count) {
-  double lanes[4];
-  _mm256_storeu_pd(lanes, x);
-  memcpy(to, lanes, (size_t)count * sizeof *lanes);
+AVX2_INLINE tsr_i64x4 lanes64(int64_t count) {
+  return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
 }
 
 #define F32_LOOP(name, function)                                                               \
@@ -125,7 +111,9 @@ AVX2_INLINE void store_rest64(double *to, tsr_f64x4 x, int64_t count) {
     const float *const x = in[0];                                                              \
     int64_t i = 0;                                                                             \
     for (; i + 8 <= count; i += 8) _mm256_storeu_ps(to + i, function(_mm256_loadu_ps(x + i))); \
-    if (i < count) store_rest32(to + i, function(load_rest32(x + i, count - i)), count - i);   \
+    if (i == count) return;                                                                    \
+    const tsr_i32x8 rest = lanes32(count - i);                                                 \
+    _mm256_maskstore_ps(to + i, rest, function(_mm256_maskload_ps(x + i, rest)));              \
   }
 #define F32_LOOP2(name, function)                                                         \
   AVX2 void tsr_tile_avx2_f32_##name(void *out, const void *const *in, int64_t count) {   \
@@ -135,8 +123,10 @@ AVX2_INLINE void store_rest64(double *to, tsr_f64x4 x, int64_t count) {
     for (; i + 8 <= count; i += 8)                                                        \
       _mm256_storeu_ps(to + i, function(_mm256_loadu_ps(x + i), _mm256_loadu_ps(y + i))); \
     if (i == count) return;                                                               \
-    const tsr_f32x8 last_y = load_rest32(y + i, count - i);                               \
-    store_rest32(to + i, function(load_rest32(x + i, count - i), last_y), count - i);     \
+    const tsr_i32x8 rest = lanes32(count - i);                                            \
+    const tsr_f32x8 last_x = _mm256_maskload_ps(x + i, rest);                             \
+    const tsr_f32x8 last_y = _mm256_maskload_ps(y + i, rest);                             \
+    _mm256_maskstore_ps(to + i, rest, function(last_x, last_y));                          \
   }
 #define F64_LOOP(name, function)                                                               \
   AVX2 void tsr_tile_avx2_f64_##name(void *out, const void *const *in, int64_t count) {        \
@@ -144,7 +134,9 @@ AVX2_INLINE void store_rest64(double *to, tsr_f64x4 x, int64_t count) {
     const double *const x = in[0];                                                             \
     int64_t i = 0;                                                                             \
     for (; i + 4 <= count; i += 4) _mm256_storeu_pd(to + i, function(_mm256_loadu_pd(x + i))); \
-    if (i < count) store_rest64(to + i, function(load_rest64(x + i, count - i)), count - i);   \
+    if (i == count) return;                                                                    \
+    const tsr_i64x4 rest = lanes64(count - i);                                                 \
+    _mm256_maskstore_pd(to + i, rest, function(_mm256_maskload_pd(x + i, rest)));              \
   }
 
 #endif
