@@ -84,21 +84,34 @@ static tsr_fuse_op *user_of(const tsr_fuser *fuser, const tsr_use *use) {
   return user ? &fuser->ops[user->mark] : NULL;
 }
 
-// Whether an op needs no more memory for its operands than for its result: then it may run later.
-static bool may_wait(const tsr_fuse_op *op) {
+// The bytes that a reader of a value keeps in memory: those of what it is broadcast or sliced from.
+static int64_t kept_bytes(const tsr_fuser *fuser, const tsr_value *value) {
+  int64_t bytes = tsr_type_bytes(value->type);
+  for (const tsr_fuse_op *def = tsr_fuser_def(fuser, value); def;
+       def = tsr_fuser_def(fuser, value)) {
+    if (def->kind == TSR_FUSE_MADE) return 0;
+    if (def->kind != TSR_FUSE_MOVES) break;
+    value = tsr_op_operand(def->op, 0);
+    if (tsr_type_bytes(value->type) < bytes) bytes = tsr_type_bytes(value->type);
+  }
+  return value->def && tsr_op_splat(value->def) ? 0 : bytes;
+}
+
+// Whether an op needs no more memory for its operands than for its result, but for small ones: then
+// it may run later.
+static bool may_wait(const tsr_fuser *fuser, const tsr_fuse_op *op) {
   if (op->kind == TSR_FUSE_MADE || op->kind == TSR_FUSE_MOVES) return true;
   if (op->kind != TSR_FUSE_ELEMENTWISE) return false;
+  const int64_t result = tsr_type_bytes(op->op->results[0].type);
   int64_t bytes = 0;
-  for (int i = 0; i < op->op->operand_count; i++) {
-    const tsr_value *operand = tsr_op_operand(op->op, i);
-    if (!operand->def || !tsr_op_splat(operand->def)) bytes += tsr_type_bytes(operand->type);
-  }
-  return bytes <= tsr_type_bytes(op->op->results[0].type);
+  for (int i = 0; i < op->op->operand_count; i++)
+    bytes += kept_bytes(fuser, tsr_op_operand(op->op, i));
+  return bytes <= result + result / 8;
 }
 
 // Ops that wait are as deep as the first of their users, so that they can be in one group with it.
 static void sink(const tsr_fuser *fuser, tsr_fuse_op *op) {
-  if (!may_wait(op)) return;
+  if (!may_wait(fuser, op)) return;
   int depth = -1;
   for (const tsr_use *use = op->op->results[0].uses; use; use = use->next) {
     const tsr_fuse_op *user = user_of(fuser, use);
