@@ -14,7 +14,8 @@ typedef struct scatter_run {
 
 // The memory of one task.
 typedef struct choice_space {
-  int64_t *chosen;      // the element of each window, -1 = none yet
+  // The element of each window, -1 = none yet: int32 for native loops on 4 bytes, int64 otherwise.
+  void *chosen;
   char *values, *next;  // its value, and those under the next cell
   char *truths, *one;   // what `select` says; a result of `scatter`
   const char **select_inputs, **scatter_inputs;
@@ -23,7 +24,7 @@ typedef struct choice_space {
 
 static int64_t cut_space(const tsr_select_scatter *s, char *memory, choice_space *out) {
   tsr_memory_cut cut = {.memory = memory};
-  out->chosen = tsr_memory_take(&cut, s->most * (int64_t)sizeof *out->chosen);
+  out->chosen = tsr_memory_take(&cut, s->most * (int64_t)sizeof(int64_t));
   out->values = tsr_memory_take(&cut, s->most * s->element_bytes);
   if (s->native) return cut.used;
   const int64_t pointer = (int64_t)sizeof(char *);
@@ -48,8 +49,8 @@ void tsr_select_scatter_destroy(void *description) {
   tsr_tile_destroy(select->scatter);
 }
 
-bool tsr_select_scatter_is_native(tsr_dtype dtype) {
-  return dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_I32;
+bool tsr_select_scatter_is_native(tsr_dtype dtype, int64_t count) {
+  return count <= INT32_MAX && (dtype == TSR_F32 || dtype == TSR_F64 || dtype == TSR_I32);
 }
 
 // ---- choosing ----
@@ -61,21 +62,33 @@ typedef struct cell_run {
   bool smallest;
 } cell_run;
 
-#define CHOOSE(name, type)                                                                  \
-  static void name(const cell_run *c, const char *operand, int64_t *chosen, char *values) { \
-    const type *from = (const type *)(const void *)operand + c->element;                    \
-    type *best = (type *)(void *)values;                                                    \
-    for (int64_t i = 0, to = c->run.to; i < c->run.count; i++, to += c->run.to_step) {      \
-      const type next = from[i * c->run.from_step], old = best[to];                         \
-      const bool stays = c->smallest ? old <= next : old >= next;                           \
-      const bool kept = stays & (chosen[to] >= 0);                                          \
-      best[to] = kept ? old : next;                                                         \
-      chosen[to] = kept ? chosen[to] : c->element + i * c->run.from_step;                   \
-    }                                                                                       \
+// Of windows side by side: a loop that becomes vectors. Places are numbers of the same width.
+#define CHOOSE(name, type, place)                                                              \
+  static inline void name##_loop(const type *restrict from, int64_t from_step,                 \
+                                 type *restrict best, place *restrict chosen, int64_t to_step, \
+                                 int64_t count, place element, bool smallest) {                \
+    for (int64_t i = 0; i < count; i++) {                                                      \
+      const type next = from[i * from_step], old = best[i * to_step];                          \
+      const place at = chosen[i * to_step];                                                    \
+      const bool stays = smallest ? old <= next : old >= next;                                 \
+      const bool kept = stays & (at >= 0);                                                     \
+      best[i * to_step] = kept ? old : next;                                                   \
+      chosen[i * to_step] = kept ? at : (place)(element + (place)(i * from_step));             \
+    }                                                                                          \
+  }                                                                                            \
+  static void name(const cell_run *c, const char *operand, void *chosen, char *values) {       \
+    const type *from = (const type *)(const void *)operand + c->element;                       \
+    type *best = (type *)(void *)values + c->run.to;                                           \
+    place *at = (place *)chosen + c->run.to;                                                   \
+    if (c->run.to_step == 1 && c->run.from_step == 1 && !c->smallest)                          \
+      name##_loop(from, 1, best, at, 1, c->run.count, (place)c->element, false);               \
+    else                                                                                       \
+      name##_loop(from, c->run.from_step, best, at, c->run.to_step, c->run.count,              \
+                  (place)c->element, c->smallest);                                             \
   }
-CHOOSE(choose_f32, float)
-CHOOSE(choose_f64, double)
-CHOOSE(choose_i32, int32_t)
+CHOOSE(choose_f32, float, int32_t)
+CHOOSE(choose_i32, int32_t, int32_t)
+CHOOSE(choose_f64, double, int64_t)
 
 static void choose_by_program(const scatter_run *r, const choice_space *space, const cell_run *c,
                               int64_t count) {
@@ -85,10 +98,11 @@ static void choose_by_program(const scatter_run *r, const choice_space *space, c
   tsr_elements_copy(space->next + c->run.to * bytes, c->run.to_step,
                     r->call->inputs[0] + c->element * bytes, c->run.from_step, bytes, c->run.count);
   char *truths[1] = {space->truths};
+  int64_t *chosen = space->chosen;
   tsr_tile_run_few(s->select, count, space->select_inputs, truths, space->select_scratch);
   for (int64_t i = 0, to = c->run.to; i < c->run.count; i++, to += c->run.to_step) {
-    if (space->chosen[to] >= 0 && space->truths[to]) continue;
-    space->chosen[to] = c->element + i * c->run.from_step;
+    if (chosen[to] >= 0 && space->truths[to]) continue;
+    chosen[to] = c->element + i * c->run.from_step;
     memcpy(space->values + to * bytes, space->next + to * bytes, (size_t)bytes);
   }
 }
@@ -108,22 +122,23 @@ static void choose(const scatter_run *r, const choice_space *space, const cell_r
 
 // ---- combining ----
 
-#define ADD_CHOSEN(type, sum)                                                \
-  {                                                                          \
-    type *to = (type *)(void *)out;                                          \
-    const type *from = (const type *)(const void *)source;                   \
-    for (int64_t i = 0; i < count; i++)                                      \
-      if (chosen[i] >= 0) to[chosen[i]] = (type)(to[chosen[i]] sum from[i]); \
+#define ADD_CHOSEN(type, place)                                \
+  {                                                            \
+    type *to = (type *)(void *)out;                            \
+    const type *from = (const type *)(const void *)source;     \
+    const place *at = chosen;                                  \
+    for (int64_t i = 0; i < count; i++)                        \
+      if (at[i] >= 0) to[at[i]] = (type)(to[at[i]] + from[i]); \
   }
 
-static void add_chosen(tsr_dtype dtype, char *out, const char *source, const int64_t *chosen,
+static void add_chosen(tsr_dtype dtype, char *out, const char *source, const void *chosen,
                        int64_t count) {
   if (dtype == TSR_F32)
-    ADD_CHOSEN(float, +)
+    ADD_CHOSEN(float, int32_t)
   else if (dtype == TSR_F64)
-    ADD_CHOSEN(double, +)
+    ADD_CHOSEN(double, int64_t)
   else
-    ADD_CHOSEN(uint32_t, +)
+    ADD_CHOSEN(uint32_t, int32_t)
 }
 
 static void combine(const scatter_run *r, const choice_space *space, const char *source,
@@ -134,9 +149,10 @@ static void combine(const scatter_run *r, const choice_space *space, const char 
     add_chosen(s->dtype, out, source, space->chosen, count);
     return;
   }
+  const int64_t *chosen = space->chosen;
   for (int64_t i = 0; i < count; i++) {
-    if (space->chosen[i] < 0) continue;
-    char *at = out + space->chosen[i] * s->element_bytes, *made[1] = {space->one};
+    if (chosen[i] < 0) continue;
+    char *at = out + chosen[i] * s->element_bytes, *made[1] = {space->one};
     space->scatter_inputs[0] = at;
     space->scatter_inputs[1] = source + i * s->element_bytes;
     tsr_tile_run_few(s->scatter, 1, space->scatter_inputs, made, space->scatter_scratch);
@@ -155,7 +171,7 @@ static void scatter_row(const scatter_run *r, const choice_space *space, int64_t
   tsr_window_cells cells;
   last.low -= first * last.stride;  // windows are counted from `first`
   last.windows = count;
-  for (int64_t i = 0; i < count; i++) space->chosen[i] = -1;
+  memset(space->chosen, 0xff, (size_t)count * sizeof(int64_t));
   memset(space->values, 0, (size_t)(count * r->s->element_bytes));
   tsr_window_cells_start(&cells, window, row);
   do {

@@ -19,7 +19,8 @@ typedef struct tsr_select_scatter {
   int64_t most;  // windows of a row that choose together
 } tsr_select_scatter;
 
-bool tsr_select_scatter_is_native(tsr_dtype dtype);
+// Whether there are loops for a type and operands of this many elements.
+bool tsr_select_scatter_is_native(tsr_dtype dtype, int64_t count);
 tsr_status tsr_select_scatter_run(const void *description, const tsr_kernel_call *call);
 int64_t tsr_select_scatter_scratch_bytes(const tsr_select_scatter *select);
 void tsr_select_scatter_destroy(void *description);

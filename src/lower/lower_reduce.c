@@ -178,17 +178,18 @@ static tsr_status add_initial_step(tsr_lowering *lowering, tsr_op *op, int k, ts
   return tsr_lower_tile(lowering, op, program, inputs, 2, &result_slot, 1, &step);
 }
 
-// The finished program of a reduction by plain ops; NULL without memory, and where tiles have no
-// code for its types.
-static tsr_tile_program *make_program(const tsr_op *op, const tsr_reduce_space *s,
-                                      const tsr_tile_op *bodies) {
+// The finished program of a reduction by plain ops; NULL where tiles have no code for its types.
+static tsr_status make_program(const tsr_op *op, const tsr_reduce_space *s,
+                               const tsr_tile_op *bodies, tsr_tile_program **out_program) {
   tsr_tile_program *program = tsr_tile_create(&s->space);
-  if (!program) return NULL;
+  TSR_NEED(program);
   for (int k = 0; k < op->result_count; k++) add_reduction(program, op, s, bodies[k], k);
   const tsr_status status = tsr_tile_finish(program);
-  if (!status) return program;
-  tsr_status_free(status);
+  *out_program = status ? NULL : program;
+  if (!status) return NULL;
   tsr_tile_destroy(program);
+  if (tsr_status_cause(status) == TSR_CAUSE_NO_MEMORY) return status;
+  tsr_status_free(status);
   return NULL;
 }
 
@@ -201,7 +202,8 @@ static tsr_status lower_by_tiles(tsr_lowering *lowering, tsr_op *op, const bool 
   *out_done = false;
   if (!tsr_reduce_ops(op, bodies)) return NULL;
   if (!tsr_reduce_space_of(type->rank, type->dims, reduced, &space)) return NULL;
-  tsr_tile_program *program = make_program(op, &space, bodies);
+  tsr_tile_program *program = NULL;
+  TSR_TRY(make_program(op, &space, bodies, &program));
   if (!program) return NULL;
   int *inputs = NULL, *outputs = NULL;
   const tsr_status status = reduce_slots(lowering, op, &inputs, &outputs);

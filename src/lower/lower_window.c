@@ -196,7 +196,8 @@ static bool is_native(const tsr_op *op, bool *out_smallest) {
   const tsr_op *end = block ? tsr_block_terminator(block) : NULL;
   if (!end || end->operand_count != 1 || block->arg_count != 2) return false;
   if (tsr_region_single(&op->regions[1]) != TSR_TILE_ADD) return false;
-  if (!tsr_select_scatter_is_native(tsr_operand_type(op, 0)->dtype)) return false;
+  const tsr_type *type = tsr_operand_type(op, 0);
+  if (!tsr_select_scatter_is_native(type->dtype, tsr_type_element_count(type))) return false;
   const tsr_value *stays = tsr_op_operand(end, 0);
   *out_smallest = tsr_match_compare(stays, TSR_DIRECTION_LE, block->args[0], block->args[1]);
   return *out_smallest ||

@@ -241,6 +241,74 @@ static void windows_choose_where_sources_go(void **state) {
   }
 }
 
+// ---- memory ----
+
+static tsr_status compile_one(void *context) {
+  const char *text = context;
+  TSR_OWN(program, program);
+  TSR_OWN(executable, executable);
+  tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  options.workers = 1;
+  TSR_TRY(tsr_program_read("test", text, strlen(text), NULL, &program));
+  return tsr_executable_compile(program, &options, &executable);
+}
+
+#define COMPARED "(tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+static void compiling_survives_every_failed_allocation(void **state) {
+  (void)state;
+  static const char *const texts[] = {
+      "func.func @main(%x: tensor<9x4xf32>, %i: tensor<f32>) -> (tensor<9xf32>, tensor<4xf32>) {\n"
+      "  %a = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [1] : "
+      "(tensor<9x4xf32>, tensor<f32>) -> tensor<9xf32>\n"
+      "  %b = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0] : "
+      "(tensor<9x4xf32>, tensor<f32>) -> tensor<4xf32>\n"
+      "  return %a, %b : tensor<9xf32>, tensor<4xf32>\n}",
+      "func.func @main(%x: tensor<9xf32>, %i: tensor<f32>) -> (tensor<9xf32>, tensor<f32>) {\n"
+      "  %s = \"stablehlo.sort\"(%x) ({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %d = stablehlo.subtract %a, %b : tensor<f32>\n"
+      "    %c = stablehlo.compare LT, %d, %i : " COMPARED
+      "    stablehlo.return %c : tensor<i1>\n"
+      "  }) : (tensor<9xf32>) -> tensor<9xf32>\n"
+      "  %r = \"stablehlo.reduce\"(%x, %i) <{dimensions = array<i64: 0>}> ({\n"
+      "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %c = stablehlo.compare LT, %a, %b : " COMPARED
+      "    %d = stablehlo.select %c, %a, %b : tensor<i1>, tensor<f32>\n"
+      "    stablehlo.return %d : tensor<f32>\n"
+      "  }) : (tensor<9xf32>, tensor<f32>) -> tensor<f32>\n"
+      "  return %s, %r : tensor<9xf32>, tensor<f32>\n}",
+      "func.func @main(%x: tensor<9x2xf32>, %u: tensor<4x2xf32>, %i: tensor<f32>, %v: "
+      "tensor<2xf32>) -> (tensor<9x2xf32>, tensor<4x2xf32>, tensor<9x2xf32>) {\n"
+      "  %s = \"stablehlo.select_and_scatter\"(%x, %u, %i) <{window_dimensions = array<i64: 2, "
+      "1>, window_strides = array<i64: 2, 1>}> ({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %c = stablehlo.compare GT, %a, %b : " COMPARED
+      "    stablehlo.return %c : tensor<i1>\n  }, {\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %c = stablehlo.maximum %a, %b : tensor<f32>\n    stablehlo.return %c : tensor<f32>\n"
+      "  }) : (tensor<9x2xf32>, tensor<4x2xf32>, tensor<f32>) -> tensor<9x2xf32>\n"
+      "  %w = \"stablehlo.reduce_window\"(%x, %i) <{window_dimensions = array<i64: 2, 1>, "
+      "window_strides = array<i64: 2, 1>}> ({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+      "    %d = stablehlo.atan2 %a, %b : tensor<f32>\n    stablehlo.return %d : tensor<f32>\n"
+      "  }) : (tensor<9x2xf32>, tensor<f32>) -> tensor<4x2xf32>\n"
+      "  %n:3 = \"stablehlo.batch_norm_training\"(%x, %v, %v) <{epsilon = 1.0 : f32, "
+      "feature_index = 1 : i64}> : (tensor<9x2xf32>, tensor<2xf32>, tensor<2xf32>) -> "
+      "(tensor<9x2xf32>, tensor<2xf32>, tensor<2xf32>)\n"
+      "  return %s, %w, %n#0 : tensor<9x2xf32>, tensor<4x2xf32>, tensor<9x2xf32>\n}",
+      "func.func @main(%x: tensor<3x4xi32>, %c: tensor<3xi32>) -> (tensor<3x4xi32>, "
+      "tensor<2x2xf32>) {\n"
+      "  %r:2 = chlo.scan(%x) inits(%c) dimension=1 {\n"
+      "  ^bb0(%a: tensor<3xi32>, %b: tensor<3xi32>):\n"
+      "    %s = stablehlo.add %a, %b : tensor<3xi32>\n"
+      "    stablehlo.return %s, %s : tensor<3xi32>, tensor<3xi32>\n"
+      "  } : (tensor<3x4xi32>, tensor<3xi32>) -> (tensor<3x4xi32>, tensor<3xi32>)\n"
+      "  %f = stablehlo.convert %x : (tensor<3x4xi32>) -> tensor<3x4xf32>\n"
+      "  %v, %k = chlo.top_k(%f, k = 2) : tensor<3x4xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)\n"
+      "  %e = stablehlo.einsum %v, %v, config = \"ab,ac->bc\" : (tensor<3x2xf32>, "
+      "tensor<3x2xf32>) -> tensor<2x2xf32>\n"
+      "  return %r#0, %e : tensor<3x4xi32>, tensor<2x2xf32>\n}"};
+  for (size_t i = 0; i < COUNT_OF(texts); i++)
+    test_allocation_sweep(compile_one, (void *)(uintptr_t)texts[i]);
+}
+
 SUITE(reductions, TEST(plain_bodies_reduce_any_dims), TEST(any_body_reduces_several_tensors),
       TEST(windows_of_any_body_are_reduced), TEST(sorts_take_any_comparison),
-      TEST(maps_compute_each_element), TEST(windows_choose_where_sources_go))
+      TEST(maps_compute_each_element), TEST(windows_choose_where_sources_go),
+      TEST(compiling_survives_every_failed_allocation))
