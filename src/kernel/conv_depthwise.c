@@ -8,9 +8,9 @@ enum { TASK_FLOPS = 4000000 };  // some 200 microseconds
 
 void tsr_depthwise_plan(tsr_depthwise *depthwise, int type) {
   const tsr_gemm_window *window = &depthwise->window;
-  depthwise->kernels = tsr_gemm_kernels_of(type);
   depthwise->places = 1;
   for (int d = 0; d < window->rank; d++) depthwise->places *= window->dims[d].kernel;
+  depthwise->kernels = tsr_gemm_kernels_of(type, depthwise->places <= 32);
   const int64_t rows = depthwise->rows.count;
   const int64_t row_flops = tsr_saturated_multiply(2 * depthwise->places, window->channels);
   depthwise->flops = tsr_saturated_multiply(row_flops, rows);

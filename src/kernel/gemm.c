@@ -119,6 +119,7 @@ static void run_tiles(const product_task *task, const block_range *blocks) {
       const int rows = (int)tsr_least(TSR_GEMM_ROWS, blocks->row_end - row);
       set_left(task, blocks, row, &tile);
       tile.c = sums_at(task, row, task->column * gemm->parts + column, &tile.c_row);
+      tile.rows = rows;
       tile.add = blocks->depth > 0;
       fetch_next(&tile, kernels->element_bytes);
       tsr_gemm_tile_fn *run = (loose ? kernels->loose : kernels->packed)[rows - 1][vectors - 1];

@@ -86,9 +86,9 @@ typedef enum tsr_gemm_way {
 typedef struct tsr_gemm {
   tsr_gemm_side left, right;
   tsr_gemm_result result;
-  bool panels_only;  // no other way is chosen
+  bool panels_only;                 // no other way is chosen
+  const tsr_gemm_kernels *kernels;  // NULL = the best for this processor
   // Set by tsr_gemm_plan.
-  const tsr_gemm_kernels *kernels;
   tsr_gemm_way way;
   int type;                         // TSR_GEMM_F32 and so on
   int parts;                        // 2 = complex numbers, as two real ones

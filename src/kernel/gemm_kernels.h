@@ -21,6 +21,7 @@ typedef struct tsr_gemm_tile {
   int64_t b_step;
   int64_t depth;
   int64_t c_row;
+  int rows;  // read by kernels that compute all 6
   bool add;
 } tsr_gemm_tile;
 typedef void tsr_gemm_tile_fn(const tsr_gemm_tile *tile);
@@ -34,7 +35,7 @@ typedef struct tsr_gemm_kernels {
   int columns;        // of a tile: 16 or 8
   int element_bytes;  // of the type
   // By the rows and vectors of the tile, less 1. Packed: a is a panel of 6 lines, b one of
-  // `columns`.
+  // `columns`. Loose ones are NULL in tables that have none.
   tsr_gemm_tile_fn *packed[TSR_GEMM_ROWS][TSR_GEMM_VECTORS];
   tsr_gemm_tile_fn *loose[TSR_GEMM_ROWS][TSR_GEMM_VECTORS];
   tsr_gemm_pack_fn *pack_rows;             // 6 lines
@@ -50,14 +51,15 @@ typedef struct tsr_gemm_kernels {
   void (*dot)(const void *x, const void *y, int64_t count, void *out);
 } tsr_gemm_kernels;
 
-// For this processor.
-const tsr_gemm_kernels *tsr_gemm_kernels_of(int type);
+// For this processor. `rounded`: products are rounded before they are added, as in a loop without
+// fused multiply-add.
+const tsr_gemm_kernels *tsr_gemm_kernels_of(int type, bool rounded);
 
 typedef tsr_gemm_kernels tsr_gemm_table[TSR_GEMM_TYPES];
 extern const tsr_gemm_table tsr_gemm_plain;
 #if defined __x86_64__
 #define TSR_GEMM_AVX2
-extern const tsr_gemm_table tsr_gemm_avx2;
+extern const tsr_gemm_table tsr_gemm_avx2, tsr_gemm_rounded;
 #endif
 
 #endif

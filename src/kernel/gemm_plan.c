@@ -9,7 +9,8 @@ enum {
   MOST_SUMS = 1 << 17,  // of a task that keeps its sums apart
   FEW_ROWS = 12,        // so few that packing the right side would cost more than it gains
   FEW_COLUMNS = 48,
-  LEAST_DOT = 64,  // a shorter depth is summed in order
+  SHORT_DEPTH = 32,  // a sum that has the bits of a plain loop
+  LEAST_DOT = 64,    // a shorter depth is summed in order
   MOST_TASKS = 1 << 16,
 };
 static const double least_flops = 2e7;  // of a task: some 200 microseconds
@@ -105,8 +106,9 @@ static void split_panels(tsr_gemm *gemm) {
 static void size_panels(tsr_gemm *gemm) {
   const int64_t size = gemm->kernels->element_bytes * gemm->parts;
   const int64_t rows = tsr_least(gemm->task_rows, gemm->left.rows.count);
-  gemm->loose_left = is_plain(gemm, &gemm->left) && gemm->task_columns <= FEW_COLUMNS;
-  gemm->loose_right = is_plain(gemm, &gemm->right) && is_dense(&gemm->right.rows) &&
+  const bool loose = gemm->kernels->loose[0][0] != NULL;
+  gemm->loose_left = loose && is_plain(gemm, &gemm->left) && gemm->task_columns <= FEW_COLUMNS;
+  gemm->loose_right = loose && is_plain(gemm, &gemm->right) && is_dense(&gemm->right.rows) &&
                       tsr_least(gemm->task_rows, gemm->left.rows.count) <= FEW_ROWS;
   gemm->row_block = round_up(parts_of(rows, parts_of(rows, ROW_BLOCK)), TSR_GEMM_ROWS);
   const int64_t left_rows = round_up(tsr_least(rows, gemm->row_block), TSR_GEMM_ROWS);
@@ -160,7 +162,8 @@ int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm) {
 
 tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   TSR_TRY(check_types(gemm));
-  gemm->kernels = tsr_gemm_kernels_of(gemm->type);
+  if (!gemm->kernels)
+    gemm->kernels = tsr_gemm_kernels_of(gemm->type, gemm->left.depth.count <= SHORT_DEPTH);
   gemm->way = TSR_GEMM_PANELS;
   gemm->flops = tsr_saturated_multiply(
       tsr_saturated_multiply(

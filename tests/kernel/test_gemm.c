@@ -155,6 +155,7 @@ static void check_product(const product_case *c, test_random *random) {
     assert_int_equal(found[count * bytes], 0x5a);
   }
   gemm.kernels = &tsr_gemm_plain[gemm.type];
+  assert_ok(tsr_gemm_plan(&gemm));
   run_gemm(&gemm, (const char *[]){a.elements, b.elements}, found, 1);
   assert_memory_equal(found, wanted, (size_t)(count * bytes));
   free(found);
