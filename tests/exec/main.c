@@ -1,4 +1,5 @@
 int suite_control(void);
+int suite_convolutions(void);
 int suite_custom_calls(void);
 int suite_decompose(void);
 int suite_executable(void);
@@ -10,6 +11,7 @@ int suite_reductions(void);
 int main(void) {
   int failed = 0;
   failed += suite_control();
+  failed += suite_convolutions();
   failed += suite_custom_calls();
   failed += suite_decompose();
   failed += suite_executable();
