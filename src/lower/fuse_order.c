@@ -165,6 +165,47 @@ static tsr_status fill_for(unit_order *order, const tsr_fuse_op *op) {
   return visit_sources(order, op, fill);
 }
 
+// ---- updates ----
+
+// The op that writes a value into a larger one, if that is all that is done with it.
+static tsr_fuse_op *update_with(const tsr_fuser *fuser, const tsr_value *value) {
+  for (const tsr_use *use = value->uses; use && !use->next; use = use->user->results[0].uses) {
+    if (use->user->block != fuser->block) return NULL;
+    tsr_fuse_op *user = &fuser->ops[use->user->mark];
+    if (use->user->info->id == TSR_OP_DYNAMIC_UPDATE_SLICE) return user;
+    if (user->kind != TSR_FUSE_MOVES) return NULL;
+  }
+  return NULL;
+}
+
+// Whether all that an update needs is there but for small values, and nothing else still reads what
+// it writes to.
+static bool is_ready(const tsr_fuser *fuser, const tsr_fuse_op *update) {
+  for (int i = 0; i < update->op->operand_count; i++) {
+    tsr_fuse_op *def = tsr_fuser_def(fuser, tsr_op_operand(update->op, i));
+    while (def && def->kind == TSR_FUSE_MOVES && !def->placed)
+      def = tsr_fuser_def(fuser, tsr_op_operand(def->op, 0));
+    if (def && !*placed_of(def) && tsr_type_bytes(tsr_operand_type(update->op, i)) > 64)
+      return false;
+  }
+  for (const tsr_use *use = tsr_op_operand(update->op, 0)->uses; use; use = use->next)
+    if (use->user != update->op &&
+        (use->user->block != fuser->block || !*placed_of(&fuser->ops[use->user->mark])))
+      return false;
+  return true;
+}
+
+// Updates follow what they write, whose memory is free then.
+static tsr_status place_updates(unit_order *order, const tsr_fusion *fusion) {
+  for (int i = 0; i < fusion->count; i++)
+    for (int k = 0; k < fusion->ops[i]->result_count; k++) {
+      tsr_fuse_op *update = update_with(order->fuser, &fusion->ops[i]->results[k]);
+      if (update && !update->placed && is_ready(order->fuser, update))
+        TSR_TRY(push(order, update, false));
+    }
+  return NULL;
+}
+
 static tsr_status place(unit_order *order, tsr_fuse_op *first) {
   TSR_TRY(push(order, first, false));
   while (order->count) {
@@ -180,6 +221,8 @@ static tsr_status place(unit_order *order, tsr_fuse_op *first) {
     *placed_of(op) = true;
     TSR_TRY(fill_for(order, op));
     TSR_TRY(list_ops(order, op));
+    if (!order->fuser->unfused)
+      TSR_TRY(place_updates(order, &order->fusions[order->fusion_count - 1]));
   }
   return NULL;
 }
