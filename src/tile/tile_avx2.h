@@ -58,7 +58,7 @@ AVX2_INLINE tsr_f64x4 clamp64(tsr_f64x4 x, double low, double high) {
 // side by side, where that makes the chain of steps that wait for each other shorter.
 AVX2_INLINE tsr_f32x8 polynomial32(const float *terms, int count, tsr_f32x8 x) {
   tsr_f32x8 sum = all32(terms[count - 1]), other = all32(terms[count - 2]);
-  if (count <= 5) {
+  if (count <= 6) {
     for (int i = count - 2; i >= 0; i--) sum = fma32(sum, x, all32(terms[i]));
     return sum;
   }
@@ -72,7 +72,7 @@ AVX2_INLINE tsr_f32x8 polynomial32(const float *terms, int count, tsr_f32x8 x) {
 }
 AVX2_INLINE tsr_f64x4 polynomial64(const double *terms, int count, tsr_f64x4 x) {
   tsr_f64x4 sum = all64(terms[count - 1]), other = all64(terms[count - 2]);
-  if (count <= 5) {
+  if (count <= 6) {
     for (int i = count - 2; i >= 0; i--) sum = fma64(sum, x, all64(terms[i]));
     return sum;
   }

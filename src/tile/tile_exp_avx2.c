@@ -123,18 +123,17 @@ AVX2_INLINE tsr_f32x8 log_plus_one(tsr_f32x8 x) {
 
 // Near 0 a polynomial; elsewhere 1 - erfc, whose logarithm is close to a polynomial.
 AVX2_INLINE tsr_f32x8 error_function(tsr_f32x8 any) {
-  static const float near_terms[] = {0.128379166f,   -0.37612626f,   0.112836003f,
-                                     -0.0268544406f, 0.00518952869f, -0.000802077993f,
-                                     7.8889112e-05f};
-  static const float far_terms[] = {0.000170562256f, -1.12949526f,   -0.633386493f,
-                                    -0.108236797f,   0.0250916295f,  -0.00416058348f,
-                                    0.000432316068f, -2.0910802e-05f};
+  static const float near_terms[] = {0.128379166f,   -0.376126051f,  0.112831429f,
+                                     -0.0268221125f, 0.00508744642f, -0.000654963602f};
+  static const float far_terms[] = {-4.14106908e-05f, -1.1283412f,  -0.636013985f,
+                                    -0.104998134f,    0.022760557f, -0.00318185822f,
+                                    0.000210541009f};
   const tsr_f32x8 size = size32(any);
   const tsr_f32x8 near = fma32(POLYNOMIAL32(near_terms, size * size), size, size);
   const tsr_f32x8 log = POLYNOMIAL32(far_terms, _mm256_min_ps(all32(4), size));
   const tsr_reduced32 x = reduce(log, all32(SHIFT(0)));
   const tsr_f32x8 far = fma32(-slope_of(x.rest), x.rest * x.scale, all32(1) - x.scale);
-  return with_sign32(select32(COMPARE32(size, LT, all32(0.95f)), near, far), any);
+  return with_sign32(select32(COMPARE32(size, LT, all32(0.79f)), near, far), any);
 }
 
 // The quotient and a step of Newton, in which x y^2 is taken with all its digits.

@@ -144,20 +144,26 @@ AVX2_INLINE tsr_f64x4 error_function_complement(tsr_f64x4 x) {
 }
 
 // erf_inv(x) / x is smooth in w = -log(1 - x^2), and from w = 5 on in the root of w.
-AVX2_INLINE tsr_f64x4 error_function_inverse(tsr_f64x4 x) {
-  static const double near_terms[] = {
-      0x1.805c5cff7f710p+0,  0x1.f91e89970238ep-3,   -0x1.11c3e1418f669p-8,  -0x1.4863d3d6f552ep-10,
-      0x1.c9bb71b2aaaacp-13, -0x1.4f41ef98621b2p-18, -0x1.cbd76c75d98dbp-19, 0x1.00f0706b32ee2p-21,
-      0x1.1af707427e9bfp-26, -0x1.74a065d139722p-27, 0x1.df928e4daf84dp-32,  0x1.0d4cf1dbbeacep-33};
-  static const double far_terms[] = {
+AVX2_INLINE tsr_f64x4 inverse_near_1(tsr_f64x4 x, tsr_f64x4 w) {
+  static const double terms[] = {
       0x1.6a9efbdcf27fep+1,   0x1.006dc9fd84d75p+0,  0x1.3580d48344964p-7,  -0x1.f4e40879afc75p-8,
       0x1.74c21310207ffp-8,   -0x1.d363160f59bcap-9, 0x1.8283df701cbd8p-10, -0x1.00ee0c3199f2ap-13,
       -0x1.2161a65b6e88cp-12, 0x1.54483e66c46d8p-13, -0x1.01b4b1cf54615p-15};
-  const tsr_f64x4 w = -natural_log(fma64(-x, x, all64(1)));
-  const tsr_f64x4 near = POLYNOMIAL64(near_terms, w - all64(2.5));
-  const tsr_f64x4 far = POLYNOMIAL64(far_terms, _mm256_sqrt_pd(w) - all64(3));
-  const tsr_f64x4 value = x * select64(COMPARE64(w, LT, all64(5)), near, far);
+  const tsr_f64x4 value = x * POLYNOMIAL64(terms, _mm256_sqrt_pd(w) - all64(3));
   return select64(COMPARE64(w, EQ, all64(INFINITY)), w * x, value);
+}
+
+// Few numbers are as near to 1 as the second form needs, mostly none of 4.
+AVX2_INLINE tsr_f64x4 error_function_inverse(tsr_f64x4 x) {
+  static const double terms[] = {
+      0x1.805c5cff7f710p+0,  0x1.f91e89970238ep-3,   -0x1.11c3e1418f669p-8,  -0x1.4863d3d6f552ep-10,
+      0x1.c9bb71b2aaaacp-13, -0x1.4f41ef98621b2p-18, -0x1.cbd76c75d98dbp-19, 0x1.00f0706b32ee2p-21,
+      0x1.1af707427e9bfp-26, -0x1.74a065d139722p-27, 0x1.df928e4daf84dp-32,  0x1.0d4cf1dbbeacep-33};
+  const tsr_f64x4 w = -natural_log(fma64(-x, x, all64(1)));
+  const tsr_f64x4 value = x * POLYNOMIAL64(terms, w - all64(2.5));
+  const tsr_f64x4 is_near_1 = COMPARE64(w, GE, all64(5));
+  if (!_mm256_movemask_pd(is_near_1)) return value;
+  return select64(is_near_1, inverse_near_1(x, w), value);
 }
 
 AVX2_INLINE tsr_f64x4 power_of_size(tsr_f64x4 size, tsr_f64x4 y) {
