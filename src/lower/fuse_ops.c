@@ -121,7 +121,25 @@ static void sink(const tsr_fuser *fuser, tsr_fuse_op *op) {
   if (depth > op->depth) op->depth = depth;
 }
 
+// The depth of the last reader of a value other than `except`.
+static int last_read_of(const tsr_fuser *fuser, const tsr_value *value, const tsr_op *except) {
+  int last = 0;
+  for (const tsr_use *use = value->uses; use; use = use->next) {
+    const tsr_fuse_op *user = user_of(fuser, use);
+    if (!user || user->kind == TSR_FUSE_END) return INT32_MAX;
+    const int depth = user->kind == TSR_FUSE_MOVES ? user->last_read : user->depth;
+    if (user->op != except && depth > last) last = depth;
+  }
+  return last;
+}
+
 // ---- ops that every reader computes again ----
+
+// Whether computing an op again would keep a larger value in memory than its own, for long.
+static bool keeps_leaf(const tsr_fuser *fuser, const tsr_fuse_op *op) {
+  if (!op->leaf || !tsr_fuser_def(fuser, op->leaf) || may_wait(fuser, op)) return false;
+  return op->last_read > op->depth && last_read_of(fuser, op->leaf, op->op) < op->last_read;
+}
 
 static bool is_read_by_groups(const tsr_fuser *fuser, const tsr_fuse_op *op) {
   for (const tsr_use *use = op->op->results[0].uses; use; use = use->next) {
@@ -164,7 +182,7 @@ static void weigh(const tsr_fuser *fuser, tsr_fuse_op *op) {
   }
   if (op->kind != TSR_FUSE_ELEMENTWISE) return;
   op->light = op->light && op->read_by_groups && op->chain <= MOST_CHAIN &&
-              tsr_elementwise_row_of(op->op)->cost <= 1;
+              tsr_elementwise_row_of(op->op)->cost <= 1 && !keeps_leaf(fuser, op);
   op->inlined = op->light;
 }
 
@@ -187,8 +205,9 @@ tsr_status tsr_fuser_open(tsr_lowering *lowering, tsr_ir_block *block, tsr_fuser
   }
   for (int i = fuser.count - 1; i >= 0; i--) {
     sink(&fuser, &fuser.ops[i]);
-    if (fuser.ops[i].op->result_count == 1)
-      fuser.ops[i].read_by_groups = is_read_by_groups(&fuser, &fuser.ops[i]);
+    if (fuser.ops[i].op->result_count != 1) continue;
+    fuser.ops[i].read_by_groups = is_read_by_groups(&fuser, &fuser.ops[i]);
+    fuser.ops[i].last_read = last_read_of(&fuser, &fuser.ops[i].op->results[0], NULL);
   }
   for (int i = 0; i < fuser.count; i++) weigh(&fuser, &fuser.ops[i]);
   *out_fuser = fuser;

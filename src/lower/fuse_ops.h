@@ -25,6 +25,7 @@ typedef struct tsr_fuse_op {
   bool demanded;        // a step of its own computes it
   bool placed;          // in the order of steps
   int depth, chain;
+  int last_read;          // the depth of the last reader of its only result
   int reader_count;       // steps that read its results
   const tsr_value *leaf;  // NULL = none
   int capture_count;
