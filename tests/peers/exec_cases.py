@@ -51,6 +51,10 @@ def is_specified(op, ports):
     short = op.split(".")[1]
     if short == "logistic" and ports[0].dtype.startswith("f8"):  # the evaluator's own steps overflow
         return False
+    if short == "rng_bit_generator" and any(p.dtype[0] == "f" for p in ports):  # XLA gives integers
+        return False
+    if short == "dot_general" and ports[0].dtype != ports[2].dtype:
+        return False  # JAX makes none that mix integers and floats
     return short in COPIES or all(p.dtype not in COPIED_ONLY for p in ports)
 
 
@@ -188,6 +192,8 @@ def fill(np_rng, op, index, port):
     short = op.split(".")[1]
     count = int(np.prod(port.shape, dtype=np.int64))
     carrier = port.carriers()[0]
+    if short == "select_and_scatter" and index == 2:  # the evaluator adds another initial value twice
+        return [np.zeros([], NUMPY[carrier])]
     if port.dtype == "i1":
         return [np_rng.random(port.shape) < 0.5]
     if port.dtype[0] in "iu":
@@ -200,7 +206,8 @@ def fill(np_rng, op, index, port):
         if port.dtype in NARROW_FLOATS:
             return [np_rng.choice(np.float32([0, 0.5, 1, 1.5, 2, -1, -0.5, 3]), port.shape)]
         return [np_rng.integers(0, 256, port.shape).astype(np.uint8)]
-    specials = len(port.carriers()) == 1 and short not in SUMS and short not in LOOSE and short != "rng_bit_generator"
+    # NaN has no place in an order, so a sort may put it anywhere.
+    specials = len(port.carriers()) == 1 and short != "sort" and short not in SUMS and short not in LOOSE and short != "rng_bit_generator"
     scale = 1.0 if np_rng.random() < 0.6 or short in SUMS or short in LOOSE else 30.0
     parts = [random_reals(np_rng, count, specials, scale).reshape(port.shape) for _ in port.carriers()]
     if short == "cholesky":
@@ -257,6 +264,8 @@ def compare(op, port, want, got, magnitude, exact_peer):
     part = port.dtype[8:-1] if port.dtype.startswith("complex") else port.dtype
     if part in EIGHT:
         a, b = (x.view(EIGHT[part]).astype(np.float64) for x in (want, got))
+        if op.split(".")[1] in SUMS:  # the evaluator rounds every partial sum to the type
+            return ~((np.abs(a - b) <= 0.5 * np.abs(a) + 2) | ~np.isfinite(a) | ~np.isfinite(b))
         near = np.abs(want.astype(int) - got.astype(int)) <= (0 if op.split(".")[1] in EXACT else 1)
         return ~(near | (a == b) | (np.isnan(a) & np.isnan(b)))
     if part not in EPSILON:
