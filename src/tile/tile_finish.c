@@ -154,6 +154,7 @@ static tsr_tile_loop *loop_of(const tsr_tile_program *p, const tsr_tile_value *v
     case TSR_TILE_ORDER:
       return from == TSR_CARRIER_F64 ? p->kernels->order_f64 : p->kernels->order_f32;
     case TSR_TILE_ROUND:
+      if (value->narrow == TSR_F16) return p->kernels->round_f16;
       return value->narrow == TSR_BF16 ? p->kernels->round_bf16 : NULL;
     case TSR_TILE_WRAP:
       return p->kernels->wrap[2 * (value->narrow == TSR_U2 || value->narrow == TSR_U4) +

@@ -52,7 +52,8 @@ typedef struct tsr_tile_kernels {
   tsr_tile_loop *apply[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
   tsr_tile_loop *compare[6][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
   tsr_tile_loop *convert[TSR_CARRIER_COUNT][TSR_CARRIER_COUNT];
-  tsr_tile_loop *round_bf16;
+  tsr_tile_loop *round_bf16, *round_f16;  // f32 to the numbers of these types
+  void (*store_bf16)(const float *in, void *out, int64_t count);  // of such numbers
   tsr_tile_loop *order_f32, *order_f64;  // integers in the total order of floats
   tsr_tile_loop *wrap[4];                // to i2, i4, u2, u4, in bytes
   tsr_tile_spread *spread[TSR_TILE_WIDTHS];

@@ -88,10 +88,11 @@ static void choose_tile(tsr_tile_program *p, int64_t live, int64_t most) {
     p->tile_columns = tsr_least(columns, BLOCK_COLUMNS);
   else
     p->tile_columns = tsr_least(columns, most);
-  p->tile_rows = largest(1, tsr_least(rows, most / p->tile_columns));
+  const bool blocks = !p->levels && !p->fold_count && transposes(p);
+  p->tile_rows = largest(1, tsr_least(rows, (blocks ? LARGEST_TILE : most) / p->tile_columns));
   if (p->fold_count) p->tile_rows = power_below(p->tile_rows);
   // Without transposes a tile of several rows is of whole rows.
-  if (!p->levels && !p->fold_count && p->tile_columns < columns && !transposes(p)) p->tile_rows = 1;
+  if (!p->levels && !p->fold_count && p->tile_columns < columns && !blocks) p->tile_rows = 1;
 }
 
 // A guess of the nanoseconds for one index.

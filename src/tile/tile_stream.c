@@ -160,7 +160,11 @@ void tsr_tile_do_store(tsr_tile_worker *worker, const tsr_tile_step *step) {
                      .pitch = columns};
   if (narrow) {
     char *raw = stream->direct ? memory : worker->scratch + worker->program->raw_place;
-    tsr_block_store_f32(stream->dtype, (const float *)(const void *)in, raw, rows * columns);
+    const float *wide = (const float *)(const void *)in;
+    if (stream->dtype == TSR_BF16)
+      worker->program->kernels->store_bf16(wide, raw, rows * columns);
+    else
+      tsr_block_store_f32(stream->dtype, wide, raw, rows * columns);
     t.register_ = raw;
   } else if (stream->direct && rows * columns > 0) {
     if (stream->is_large)
