@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
-#include "kernel/region_call.h"
+#include "reduce/region_call.h"
 
 enum {
   BLOCK = 256,             // starts read at a time

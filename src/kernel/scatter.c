@@ -8,7 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "element/copy_runs.h"
-#include "kernel/region_call.h"
+#include "reduce/region_call.h"
 
 enum {
   BLOCK = 256,            // starts read at a time

@@ -2,7 +2,7 @@
 #ifndef TESSERA_KERNEL_SCATTER_H
 #define TESSERA_KERNEL_SCATTER_H
 
-#include "kernel/fold_loops.h"
+#include "reduce/fold_loops.h"
 #include "kernel/index_starts.h"
 #include "kernel/strided_copies.h"
 #include "tile/tile.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text_internal.h"
-#include "lower/decompose.h"
+#include "simplify/decompose.h"
 #include "lower/lowering.h"
 #include "simplify/passes.h"
 #include "tessera/own.h"
@@ -55,7 +55,7 @@ static tsr_status strip_op(tsr_op *op, void *context) {
 static tsr_status prepare(tsr_ir *ir) {
   TSR_TRY(tsr_op_walk(ir->module, strip_op, ir));
   TSR_TRY(tsr_passes_run(ir, "composites,inline{all},dce", NULL));
-  TSR_TRY(tsr_lower_decompose(ir));
+  TSR_TRY(tsr_decompose(ir));
   return tsr_passes_run(ir, "simplify", NULL);
 }
 

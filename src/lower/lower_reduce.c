@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/arithmetic.h"
-#include "kernel/arg_reduce.h"
-#include "kernel/reduce_region.h"
+#include "reduce/arg_reduce.h"
+#include "reduce/reduce_region.h"
 #include "lower/body_match.h"
 #include "lower/elementwise_code.h"
 #include "lower/reduce_space.h"

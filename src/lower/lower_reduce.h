@@ -2,7 +2,7 @@
 #ifndef TESSERA_LOWER_LOWER_REDUCE_H
 #define TESSERA_LOWER_LOWER_REDUCE_H
 
-#include "kernel/region_call.h"
+#include "reduce/region_call.h"
 #include "lower/lowering.h"
 
 // The op of a tile program for each result of a reduction whose body combines each input by itself,

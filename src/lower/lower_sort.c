@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "kernel/sort.h"
-#include "kernel/sort_compared.h"
-#include "kernel/top_k.h"
+#include "reduce/sort.h"
+#include "reduce/sort_compared.h"
+#include "reduce/top_k.h"
 #include "lower/body_match.h"
 #include "lower/lower_reduce.h"
 #include "simplify/evaluate.h"

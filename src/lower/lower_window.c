@@ -4,10 +4,10 @@
 // linear time. Other windows go cell by cell: by loops for the common ops and types, by the body's
 // own program for all others.
 #include "base/arithmetic.h"
-#include "kernel/cumulate.h"
-#include "kernel/fold_loops.h"
-#include "kernel/select_scatter.h"
-#include "kernel/window.h"
+#include "reduce/cumulate.h"
+#include "reduce/fold_loops.h"
+#include "reduce/select_scatter.h"
+#include "reduce/window.h"
 #include "lower/body_match.h"
 #include "lower/lower_reduce.h"
 
@@ -37,7 +37,7 @@ static bool places_fit(const tsr_window_dim *d) {
 }
 
 static tsr_status read_window(tsr_lowering *lowering, const tsr_op *op, const tsr_type *input,
-                              const tsr_type *windows, tsr_window *out) {
+                              const tsr_type *windows, tsr_window_shape *out) {
   static const char *const lists[] = {"window_dimensions", "window_strides", "base_dilations",
                                       "window_dilations"};
   const int rank = input->rank;
@@ -47,7 +47,7 @@ static tsr_status read_window(tsr_lowering *lowering, const tsr_op *op, const ts
   if (!fits || rank > TSR_WINDOW_RANK)
     return tsr_fail(UNSUPPORTED, "%s: it has %d dimensions, at most %d run",
                     tsr_op_title(lowering, op), rank, TSR_WINDOW_RANK);
-  *out = (tsr_window){.rank = rank};
+  *out = (tsr_window_shape){.rank = rank};
   for (int d = 0; d < rank; d++) {
     out->dims[d] = (tsr_window_dim){.input = input->dims[d],
                                     .windows = windows->dims[d],
@@ -61,7 +61,7 @@ static tsr_status read_window(tsr_lowering *lowering, const tsr_op *op, const ts
                       tsr_op_title(lowering, op), d);
   }
   tsr_window_join(out);
-  if (!out->rank) *out = (tsr_window){.rank = 1, .dims = {{1, 1, 1, 1, 1, 1, 0}}};
+  if (!out->rank) *out = (tsr_window_shape){.rank = 1, .dims = {{1, 1, 1, 1, 1, 1, 0}}};
   return NULL;
 }
 
@@ -72,7 +72,7 @@ static bool is_single(const tsr_window_dim *d) {
          d->input == d->windows;
 }
 
-static bool is_cumulative(const tsr_window *window, tsr_cumulate_dims *out) {
+static bool is_cumulative(const tsr_window_shape *window, tsr_cumulate_dims *out) {
   int along = -1;
   *out = (tsr_cumulate_dims){.outer = 1, .inner = 1};
   for (int i = 0; i < window->rank; i++) {
@@ -130,13 +130,13 @@ static tsr_status lower_cumulate_region(tsr_lowering *lowering, tsr_op *op,
 
 // ---- windows ----
 
-static int64_t cells_of_all(const tsr_op *op, const tsr_window *window) {
+static int64_t cells_of_all(const tsr_op *op, const tsr_window_shape *window) {
   return tsr_saturated_multiply(tsr_type_element_count(op->results[0].type),
                                 tsr_window_cell_count(window));
 }
 
 static tsr_status lower_fold(tsr_lowering *lowering, tsr_op *op, tsr_tile_op body,
-                             const tsr_window *window) {
+                             const tsr_window_shape *window) {
   const tsr_type *type = tsr_operand_type(op, 0);
   const tsr_window_fold fold = {
       .window = *window,
@@ -149,7 +149,7 @@ static tsr_status lower_fold(tsr_lowering *lowering, tsr_op *op, tsr_tile_op bod
   return NULL;
 }
 
-static tsr_status lower_region(tsr_lowering *lowering, tsr_op *op, const tsr_window *window) {
+static tsr_status lower_region(tsr_lowering *lowering, tsr_op *op, const tsr_window_shape *window) {
   tsr_window_region reduce = {.window = *window};
   tsr_value **inputs = NULL;
   int input_count = 0;
@@ -168,7 +168,7 @@ static tsr_status lower_region(tsr_lowering *lowering, tsr_op *op, const tsr_win
 }
 
 tsr_status tsr_lower_reduce_window(tsr_lowering *lowering, tsr_op *op) {
-  tsr_window window;
+  tsr_window_shape window;
   tsr_cumulate_dims dims;
   tsr_tile_op body = TSR_TILE_OP_COUNT;
   if (op->result_count < 1 || op->operand_count != 2 * op->result_count)

@@ -6,8 +6,6 @@
   X(fft)          \
   X(gemm)         \
   X(random_bits)  \
-  X(sort_lines)   \
-  X(triangles)    \
-  X(windows)
+  X(triangles)
 
 MAIN_OF(SUITES)

@@ -1,0 +1,99 @@
+// Windows reduced by plain ops. A row of results, along the last dim, takes in one cell of all its
+// windows at a time: in channels-last tensors a cell is a row of channels.
+#include <string.h>
+
+#include "base/arithmetic.h"
+#include "reduce/fold_loops.h"
+#include "reduce/window.h"
+
+enum {
+  TASK_WORK = 1 << 16,  // elements combined, about
+  KEPT_RUNS = 16        // cells of the last dim whose runs are computed once
+};
+
+typedef struct fold_run {
+  const tsr_window_fold *w;
+  const tsr_fold_loops *loops;
+  const tsr_kernel_call *call;
+  bool pads;  // an initial value under a cell counts
+  int64_t rows_of_task;
+  tsr_window_run runs[KEPT_RUNS];
+} fold_run;
+
+// Combines `count` results, `step` apart, with the initial value.
+static void add_initial(const fold_run *r, char *to, int64_t step, int64_t count) {
+  r->loops->strided(to, step, r->call->inputs[1], 0, count);
+}
+
+// Windows of the row that have no element under a cell.
+static void add_padding(const fold_run *r, char *row, const tsr_window_run *run) {
+  const int64_t windows = r->w->window.dims[r->w->window.rank - 1].windows;
+  const int64_t bytes = r->w->element_bytes;
+  const int64_t end = run->count ? run->to + (run->count - 1) * run->to_step + 1 : 0;
+  const int64_t first = run->count ? run->to : 0;
+  add_initial(r, row, 1, first);
+  for (int64_t at = first; at < end; at++)
+    if ((at - first) % run->to_step) add_initial(r, row + at * bytes, 1, 1);
+  add_initial(r, row + end * bytes, 1, windows - end);
+}
+
+static void fold_cell(const fold_run *r, char *to, int64_t input_row, int64_t cell) {
+  const tsr_window_dim *d = &r->w->window.dims[r->w->window.rank - 1];
+  const int64_t bytes = r->w->element_bytes;
+  tsr_window_run run = {.to_step = 1, .from_step = 1};
+  if (input_row >= 0) run = cell < KEPT_RUNS ? r->runs[cell] : tsr_window_run_of(d, cell);
+  if (r->pads) add_padding(r, to, &run);
+  if (!run.count) return;
+  char *target = to + run.to * bytes;
+  const char *from = r->call->inputs[0] + (input_row * d->input + run.from) * bytes;
+  if (run.to_step == 1 && run.from_step == 1)
+    r->loops->pair(target, target, from, run.count);
+  else
+    r->loops->strided(target, run.to_step, from, run.from_step, run.count);
+}
+
+static void fold_row(const fold_run *r, int64_t row) {
+  const tsr_window_shape *window = &r->w->window;
+  const tsr_window_dim *d = &window->dims[window->rank - 1];
+  const int bytes = r->w->element_bytes;
+  char *to = r->call->outputs[0] + row * d->windows * bytes;
+  tsr_window_cells cells;
+  tsr_elements_fill(to, r->call->inputs[1], bytes, d->windows);
+  tsr_window_cells_start(&cells, window, row);
+  do {
+    if (cells.row < 0 && !r->pads) continue;
+    for (int64_t cell = 0; cell < d->size; cell++) fold_cell(r, to, cells.row, cell);
+  } while (tsr_window_cells_next(&cells));
+}
+
+static tsr_status fold_some(void *context, int64_t task, int worker) {
+  (void)worker;
+  const fold_run *r = context;
+  const int64_t end = tsr_least((task + 1) * r->rows_of_task, tsr_window_row_count(&r->w->window));
+  for (int64_t row = task * r->rows_of_task; row < end; row++) fold_row(r, row);
+  return NULL;
+}
+
+// Combining the initial value with itself: if that changes nothing, neither does padding.
+static bool padding_counts(const fold_run *r) {
+  uint64_t one[2] = {0, 0};
+  const size_t bytes = (size_t)r->w->element_bytes;
+  memcpy(one, r->call->inputs[1], bytes);
+  r->loops->pair(one, one, r->call->inputs[1], 1);
+  return memcmp(one, r->call->inputs[1], bytes) != 0;
+}
+
+tsr_status tsr_window_fold_run(const void *description, const tsr_kernel_call *call) {
+  const tsr_window_fold *w = description;
+  const int64_t rows = tsr_window_row_count(&w->window);
+  const tsr_window_dim *d = &w->window.dims[w->window.rank - 1];
+  fold_run r = {.w = w, .loops = tsr_fold_loops_of(w->dtype, w->op), .call = call};
+  if (!rows || !d->windows) return NULL;
+  const int64_t work = tsr_saturated_multiply(d->windows, tsr_window_cell_count(&w->window));
+  r.pads = padding_counts(&r);
+  for (int64_t cell = 0; cell < tsr_least(d->size, KEPT_RUNS); cell++)
+    r.runs[cell] = tsr_window_run_of(d, cell);
+  r.rows_of_task = work < TASK_WORK ? TASK_WORK / work : 1;
+  const int64_t tasks = (rows + r.rows_of_task - 1) / r.rows_of_task;
+  return tsr_pool_run(tasks > 1 ? call->pool : NULL, tasks, fold_some, &r);
+}
