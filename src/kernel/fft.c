@@ -40,6 +40,7 @@ static tsr_status run_task(void *context, int64_t index, int worker) {
 
 // `length`: the numbers of one line, column or row; `lanes`: how many are computed together.
 static tsr_status run_part(fft_part part, int64_t length, int64_t lanes) {
+  if (length <= TSR_FFT_WIDE_MOST) lanes *= TSR_FFT_WIDE;
   part.chunk = (TASK / (length * lanes) + 1) * lanes;
   const int64_t tasks = (part.count + part.chunk - 1) / part.chunk;
   const bool worth = part.count * length > WORTH;

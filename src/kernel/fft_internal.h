@@ -9,7 +9,15 @@
 
 #include "kernel/fft.h"
 
-enum { TSR_FFT_FACTORS = 64, TSR_FFT_LARGEST_FACTOR = 31, TSR_FFT_VECTOR_BYTES = 32 };
+enum {
+  TSR_FFT_FACTORS = 64,
+  TSR_FFT_LARGEST_FACTOR = 31,
+  TSR_FFT_VECTOR_BYTES = 32,
+  // Vectors of neighbouring lines that are loaded together, so that memory is read in pieces of 256
+  // bytes; for lines up to TSR_FFT_WIDE_MOST, whose buffers stay in the second cache.
+  TSR_FFT_WIDE = 4,
+  TSR_FFT_WIDE_MOST = 2048
+};
 
 // How to transform lines of one length, in memory of a worker.
 typedef struct tsr_fft_line {
@@ -94,9 +102,14 @@ extern const tsr_fft_functions tsr_fft_f32, tsr_fft_f64, tsr_fft_f32_alone, tsr_
 extern const tsr_fft_functions tsr_fft_f32_avx2, tsr_fft_f64_avx2;
 #endif
 
-// The longest that a buffer of a line is, in complex numbers.
+// The longest that a line gets, and the room of a buffer for it, in complex numbers.
 static inline int64_t tsr_fft_line_room(const tsr_fft_line *line) {
-  return line->inner ? line->inner->length : line->length;
+  return (line->inner ? line->inner->length : line->length) + 1;
+}
+
+// Buffers of a line in scratch memory: one to work with, then those of lines loaded together.
+static inline int64_t tsr_fft_buffers(const tsr_fft_line *line) {
+  return 1 + (tsr_fft_line_room(line) <= TSR_FFT_WIDE_MOST + 1 ? TSR_FFT_WIDE : 1);
 }
 
 #endif

@@ -18,6 +18,7 @@ enum {
 typedef struct fft_maker {
   tsr_arena *arena;
   bool single;
+  int64_t plane;  // from a real part to its imaginary part, or 0: they follow each other
 } fft_maker;
 
 // ---- roots of unity ----
@@ -39,12 +40,14 @@ static void *new_numbers(const fft_maker *maker, int64_t count) {
 }
 
 static void put_number(const fft_maker *maker, void *numbers, int64_t at, double re, double im) {
+  const int64_t first = maker->plane ? at : 2 * at;
+  const int64_t second = maker->plane ? at + maker->plane : 2 * at + 1;
   if (maker->single) {
-    ((float *)numbers)[2 * at] = (float)re;
-    ((float *)numbers)[2 * at + 1] = (float)im;
+    ((float *)numbers)[first] = (float)re;
+    ((float *)numbers)[second] = (float)im;
   } else {
-    ((double *)numbers)[2 * at] = re;
-    ((double *)numbers)[2 * at + 1] = im;
+    ((double *)numbers)[first] = re;
+    ((double *)numbers)[second] = im;
   }
 }
 
@@ -52,6 +55,29 @@ static void put_root(const fft_maker *maker, void *numbers, int64_t at, int64_t 
   double re = 0, im = 0;
   root_of_unity(k % n, n, &re, &im);
   put_number(maker, numbers, at, re, im);
+}
+
+// exp(-2 pi i step k / n) for k < count, step * count <= n. In f32 most are products of two roots,
+// which differ from the exact ones by less than a rounding; in f64 each is computed by itself.
+static void put_roots(const fft_maker *maker, void *numbers, int64_t count, int64_t step,
+                      int64_t n) {
+  enum { NEAR = 64 };
+  double near[NEAR][2];
+  for (int64_t k = 0; k < NEAR && k < count && maker->single; k++)
+    root_of_unity(k * step % n, n, &near[k][0], &near[k][1]);
+  for (int64_t k = 0; k < count; k++) {
+    double re = 0, im = 0;
+    if (k % NEAR == 0 || !maker->single) {
+      put_root(maker, numbers, k, k * step, n);
+      continue;
+    }
+    root_of_unity(k / NEAR * NEAR * step % n, n, &re, &im);
+    for (int64_t end = tsr_least(k / NEAR * NEAR + NEAR, count); k < end; k++) {
+      const double *w = near[k % NEAR];
+      put_number(maker, numbers, k, re * w[0] - im * w[1], re * w[1] + im * w[0]);
+    }
+    k--;
+  }
 }
 
 // ---- lines ----
@@ -119,7 +145,7 @@ static void chirp_at(int64_t k, int64_t n, double *out_re, double *out_im) {
 // The spectrum of the conjugate chirp, computed in double precision in memory of its own.
 static tsr_status make_filter(const fft_maker *maker, tsr_fft_line *line, tsr_arena *own) {
   const int64_t n = line->length, m = line->inner->length;
-  const fft_maker wide = {own, false};
+  const fft_maker wide = {own, false, 0};
   tsr_fft_line exact = {.length = m};
   factorise(m, &exact);
   TSR_TRY(make_twiddles(&wide, &exact));
@@ -174,14 +200,14 @@ static tsr_status make_split(const fft_maker *maker, int64_t length, tsr_fft_axi
   TSR_TRY(make_line(maker, height, &axis->line));
   TSR_TRY(make_line(maker, width, &axis->rows));
   const int64_t coarse_rows = (height + TSR_FFT_FINE - 1) / TSR_FFT_FINE;
-  void *coarse = new_numbers(maker, coarse_rows * width);
-  void *fine = new_numbers(maker, TSR_FFT_FINE * width);
+  char *coarse = new_numbers(maker, coarse_rows * width);
+  char *fine = new_numbers(maker, TSR_FFT_FINE * width);
   if (!coarse || !fine) return tsr_fail(NO_MEMORY, "roots of a transform");
+  const int64_t row = width * (maker->single ? 8 : 16);
+  const fft_maker planar = {maker->arena, maker->single, width};
   for (int64_t k = 0; k < coarse_rows; k++)
-    for (int64_t c = 0; c < width; c++)
-      put_root(maker, coarse, k * width + c, k * TSR_FFT_FINE * c, length);
-  for (int64_t k = 0; k < TSR_FFT_FINE; k++)
-    for (int64_t c = 0; c < width; c++) put_root(maker, fine, k * width + c, k * c, length);
+    put_roots(&planar, coarse + k * row, width, k * TSR_FFT_FINE, length);
+  for (int64_t k = 0; k < TSR_FFT_FINE; k++) put_roots(&planar, fine + k * row, width, k, length);
   axis->coarse = coarse;
   axis->fine = fine;
   return NULL;
@@ -203,7 +229,7 @@ static tsr_status make_half(const fft_maker *maker, tsr_fft_axis *axis) {
   const int64_t half = axis->points / 2;
   void *numbers = new_numbers(maker, half + 1);
   if (!numbers) return tsr_fail(NO_MEMORY, "roots of a transform");
-  for (int64_t k = 0; k <= half; k++) put_root(maker, numbers, k, k, axis->points);
+  put_roots(maker, numbers, half + 1, 1, axis->points);
   axis->half = numbers;
   return NULL;
 }
@@ -224,17 +250,21 @@ static tsr_fft_ends ends_of(tsr_fft_kind kind, int64_t points) {
   return TSR_FFT_COMPLEX;
 }
 
+static int64_t buffers_bytes(const tsr_fft_line *line, int64_t number) {
+  return tsr_fft_buffers(line) * tsr_fft_line_room(line) * number;
+}
+
 // The memory of a worker and of the run that an axis needs.
 static void add_memory(tsr_fft *fft, const tsr_fft_axis *axis) {
   const int64_t lanes = axis->method == TSR_FFT_ALONE ? 1 : fft->single ? 8 : 4;
   const int64_t number = bytes_of(fft->single) * lanes;
-  int64_t room = tsr_fft_line_room(&axis->line) + 1, temp = 0;
+  int64_t scratch = buffers_bytes(&axis->line, number), temp = 0;
   if (axis->method == TSR_FFT_SPLIT) {
-    if (axis->rows.length > room) room = axis->rows.length;
+    const int64_t rows = buffers_bytes(&axis->rows, number);
+    if (rows > scratch) scratch = rows;
     const int64_t length = axis->line.length * axis->rows.length;
     temp = length * bytes_of(fft->single) * (axis->ends == TSR_FFT_COMPLEX ? 1 : 2);
   }
-  const int64_t scratch = 2 * room * number;
   if (scratch > fft->scratch_bytes) fft->scratch_bytes = scratch;
   if (temp > fft->temp_bytes) fft->temp_bytes = temp;
 }
@@ -285,7 +315,7 @@ tsr_status tsr_fft_plan(tsr_arena *arena, tsr_fft_kind kind, bool single, int64_
                       LONGEST);
     if (lengths[i] == 0) fft->empty = true;
   }
-  const fft_maker maker = {arena, single};
+  const fft_maker maker = {arena, single, 0};
   if (!fft->empty) TSR_TRY(fill_axes(&maker, fft, kind, batches, dims, lengths));
   fft->temp_bytes += fft->spectrum_bytes;
   *out_fft = fft;
