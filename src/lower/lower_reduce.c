@@ -9,7 +9,6 @@
 #include "reduce/reduce_region.h"
 #include "lower/body_match.h"
 #include "lower/elementwise_code.h"
-#include "lower/reduce_space.h"
 #include "simplify/evaluate.h"
 #include "simplify/scalar.h"
 
@@ -116,6 +115,131 @@ bool tsr_is_identity(const tsr_value *initial, tsr_tile_op op) {
   }
 }
 
+// ---- the order of dims ----
+//
+// Programs are fastest where the innermost dim of the space is the innermost one in memory. If that
+// dim is reduced, all reduced dims make a row (tsr_tile_reduce), inside the kept ones. If it is
+// kept, the kept dims after the last reduced one make a row, and rows are added up (tsr_tile_fold):
+// the other kept dims are batch dims, and the reduced dims are between.
+
+enum { MOST_RANK = 32 };
+
+// The dims of the input, each once, in the order of the space: first `batch`, then those between,
+// then `row`.
+typedef struct reduce_order {
+  int rank;
+  int dims[MOST_RANK];
+  int batch, row;
+  bool folds;  // rows are added up; otherwise each row is reduced
+} reduce_order;
+
+// The space: dims of size 1 left out, neighbours joined. Strides, one for each dim of the space,
+// are those of the row-major input and of the row-major result (0 for reduced dims).
+typedef struct row_space {
+  tsr_tile_space space;
+  bool folds;
+  int64_t strides[TSR_TILE_RANK], result_strides[TSR_TILE_RANK];
+} row_space;
+
+// Whether the innermost dim with more than one element is kept.
+static bool ends_kept(int rank, const int64_t *dims, const bool *reduced) {
+  for (int d = rank - 1; d >= 0; d--)
+    if (dims[d] != 1) return !reduced[d];
+  return false;
+}
+
+static void append(reduce_order *order, int rank, const bool *chosen, bool wanted) {
+  for (int d = 0; d < rank; d++)
+    if (chosen[d] == wanted) order->dims[order->rank++] = d;
+}
+
+static void order_of(int rank, const int64_t *dims, const bool *reduced, reduce_order *out_order) {
+  reduce_order order = {.folds = ends_kept(rank, dims, reduced)};
+  int row = rank;  // the first dim of a row that is folded
+  while (order.folds && row > 0 && !reduced[row - 1]) row--;
+  append(&order, row, reduced, false);
+  order.batch = order.rank;
+  append(&order, row, reduced, true);
+  order.row = order.folds ? rank - row : order.rank - order.batch;
+  if (!order.folds) order.batch = 0;
+  for (int d = row; d < rank; d++) order.dims[order.rank++] = d;
+  *out_order = order;
+}
+
+// A dim of the space while it is made.
+typedef struct space_dim {
+  int64_t size, stride, result_stride;
+  int part;  // 0 = batch, 1 = between, 2 = row
+} space_dim;
+
+static int part_of(const reduce_order *order, int position) {
+  return position < order->batch ? 0 : position < order->rank - order->row ? 1 : 2;
+}
+
+static bool joins(const space_dim *outer, const space_dim *inner) {
+  return outer->part == inner->part && outer->stride == inner->size * inner->stride &&
+         outer->result_stride == inner->size * inner->result_stride;
+}
+
+static void add_dim(row_space *out, int at, const space_dim *dim) {
+  out->space.dims[at] = dim->size;
+  out->strides[at] = dim->stride;
+  out->result_strides[at] = dim->result_stride;
+  out->space.batch_dims += dim->part == 0;
+  out->space.row_dims += dim->part == 2;
+}
+
+static void strides_of(int rank, const int64_t *dims, const bool *reduced, int64_t *strides,
+                       int64_t *result_strides) {
+  int64_t stride = 1, result_stride = 1;
+  for (int d = rank - 1; d >= 0; d--) {
+    strides[d] = stride;
+    result_strides[d] = reduced[d] ? 0 : result_stride;
+    stride *= dims[d];
+    if (!reduced[d]) result_stride *= dims[d];
+  }
+}
+
+// False if the space would have more than TSR_TILE_RANK dims.
+static bool space_of(int rank, const int64_t *dims, const bool *reduced, row_space *out_space) {
+  int64_t strides[MOST_RANK], result_strides[MOST_RANK];
+  space_dim joined[MOST_RANK];
+  reduce_order order;
+  int count = 0;
+  order_of(rank, dims, reduced, &order);
+  strides_of(rank, dims, reduced, strides, result_strides);
+  for (int i = 0; i < rank; i++) {
+    const int d = order.dims[i];
+    const space_dim dim = {dims[d], strides[d], result_strides[d], part_of(&order, i)};
+    if (dim.size == 1) continue;
+    space_dim *last = count ? &joined[count - 1] : NULL;
+    if (last && joins(last, &dim))
+      *last = (space_dim){last->size * dim.size, dim.stride, dim.result_stride, dim.part};
+    else
+      joined[count++] = dim;
+  }
+  if (!count || joined[count - 1].part != 2)  // every space has a row
+    joined[count++] = (space_dim){1, 0, 0, 2};
+  if (count > TSR_TILE_RANK) return false;
+  *out_space = (row_space){.space = {.rank = count}, .folds = order.folds};
+  for (int i = 0; i < count; i++) add_dim(out_space, i, &joined[i]);
+  return true;
+}
+
+// The reduced dims, as flags of the inputs' dims; false if they do not fit.
+static bool reduced_dims(const tsr_op *op, bool *out_reduced) {
+  const tsr_type *type = tsr_operand_type(op, 0);
+  const tsr_attr *list = tsr_op_attr(op, "dimensions");
+  if (type->rank > MOST_RANK) return false;
+  for (int d = 0; d < type->rank; d++) out_reduced[d] = false;
+  for (int64_t i = 0; i < tsr_attr_int_count(list); i++) {
+    const int64_t d = tsr_attr_int_at(list, i);
+    if (d < 0 || d >= type->rank) return false;
+    out_reduced[d] = true;
+  }
+  return true;
+}
+
 // ---- tile programs ----
 
 // The initial value as a value of the program; input `input` is its memory.
@@ -126,7 +250,7 @@ static int add_initial(tsr_tile_program *program, const tsr_value *initial, int 
                : tsr_tile_load(program, input, initial->type->dtype, still, 0);
 }
 
-static void add_reduction(tsr_tile_program *program, const tsr_op *op, const tsr_reduce_space *s,
+static void add_reduction(tsr_tile_program *program, const tsr_op *op, const row_space *s,
                           tsr_tile_op body, int k) {
   const tsr_value *initial = tsr_op_operand(op, op->result_count + k);
   const int value = tsr_tile_load(program, k, tsr_operand_type(op, k)->dtype, s->strides, 0);
@@ -179,8 +303,8 @@ static tsr_status add_initial_step(tsr_lowering *lowering, tsr_op *op, int k, ts
 }
 
 // The finished program of a reduction by plain ops; NULL where tiles have no code for its types.
-static tsr_status make_program(const tsr_op *op, const tsr_reduce_space *s,
-                               const tsr_tile_op *bodies, tsr_tile_program **out_program) {
+static tsr_status make_program(const tsr_op *op, const row_space *s, const tsr_tile_op *bodies,
+                               tsr_tile_program **out_program) {
   tsr_tile_program *program = tsr_tile_create(&s->space);
   TSR_NEED(program);
   for (int k = 0; k < op->result_count; k++) add_reduction(program, op, s, bodies[k], k);
@@ -197,11 +321,11 @@ static tsr_status lower_by_tiles(tsr_lowering *lowering, tsr_op *op, const bool 
                                  bool *out_done) {
   const tsr_type *type = tsr_operand_type(op, 0);
   tsr_tile_op *bodies = tsr_lower_alloc(lowering, op->result_count, sizeof *bodies);
-  tsr_reduce_space space;
+  row_space space;
   TSR_NEED(bodies);
   *out_done = false;
   if (!tsr_reduce_ops(op, bodies)) return NULL;
-  if (!tsr_reduce_space_of(type->rank, type->dims, reduced, &space)) return NULL;
+  if (!space_of(type->rank, type->dims, reduced, &space)) return NULL;
   tsr_tile_program *program = NULL;
   TSR_TRY(make_program(op, &space, bodies, &program));
   if (!program) return NULL;
@@ -303,7 +427,7 @@ tsr_status tsr_region_call_of(tsr_lowering *lowering, tsr_op *op, int64_t most,
 // The dims that are reduced, or those that are kept, neighbours joined. False if they are too many.
 static bool take_dims(const tsr_type *type, const bool *reduced, bool wanted,
                       tsr_reduce_dims *out) {
-  int64_t strides[TSR_REDUCE_ORDER_RANK], stride = 1;
+  int64_t strides[MOST_RANK], stride = 1;
   for (int d = type->rank - 1; d >= 0; d--) strides[d] = stride, stride *= type->dims[d];
   *out = (tsr_reduce_dims){.rank = 0};
   for (int d = 0; d < type->rank; d++) {
@@ -347,10 +471,10 @@ static tsr_status lower_any(tsr_lowering *lowering, tsr_op *op, const bool *redu
 }
 
 tsr_status tsr_lower_reduce(tsr_lowering *lowering, tsr_op *op) {
-  bool reduced[TSR_REDUCE_ORDER_RANK], done = false;
+  bool reduced[MOST_RANK], done = false;
   tsr_arg_reduce arg;
   if (op->result_count < 1 || op->operand_count != 2 * op->result_count ||
-      !tsr_reduced_dims(op, reduced))
+      !reduced_dims(op, reduced))
     return tsr_lower_none(lowering, op);
   for (int k = 0; k < op->result_count; k++)
     if (!tsr_type_runs(tsr_operand_type(op, k)) || !tsr_type_runs(op->results[k].type))
