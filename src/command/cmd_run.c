@@ -62,12 +62,24 @@ static tsr_status read_compile_options(const cli_args *args, tsr_compile_options
 
 // ---- compiling and filling ----
 
+// Unknown sizes are those of the inputs.
+static tsr_status open_static(const run_job *job, const char *path, tsr_program **out_program) {
+  const char *inputs = cli_value(job->args, "inputs");
+  tsr_program *program = NULL;
+  if (!inputs) inputs = job->trial.inputs;
+  if (!inputs) return cli_open_program(path, false, out_program);
+  TSR_TRY(cli_open_program(path, false, &program));
+  tsr_status status = tsr_trial_refine(program, inputs, out_program);
+  tsr_program_release(program);
+  return status;
+}
+
 static tsr_status compile(run_job *job) {
   tsr_compile_options options = TSR_COMPILE_OPTIONS;
   tsr_program *program = NULL;
   const char *path = job->of_case ? job->trial.program : job->path;
   TSR_TRY(read_compile_options(job->args, &options));
-  TSR_TRY(cli_open_program(path, false, &program));
+  TSR_TRY(open_static(job, path, &program));
   tsr_status status = tsr_executable_compile(program, &options, &job->executable);
   tsr_program_release(program);
   if (status) return tsr_note(status, "%s", cli_program_name(path));
@@ -130,6 +142,11 @@ static tsr_status compare(run_job *job) {
 
 // ---- measuring ----
 
+static tsr_status write_trace(const tsr_trial_profile *profile, const char *path) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  return cli_finish(tsr_trial_profile_trace(profile, &text), &text, path);
+}
+
 static tsr_status measure(run_job *job) {
   const cli_args *args = job->args;
   const char *trace = cli_value(args, "profile");
@@ -137,7 +154,7 @@ static tsr_status measure(run_job *job) {
   if (trace) {
     TSR_TRY(tsr_trial_profile_run(job->executable, &job->inputs, &job->outputs, &job->profile));
     job->profiled = true;
-    TSR_TRY(cli_output_figure(&job->profile.trace, *trace ? trace : "tessera-trace.json"));
+    TSR_TRY(write_trace(&job->profile, *trace ? trace : "tessera-trace.json"));
   }
   TSR_TRY(cli_int(args, "time", 0, &runs));
   if (!runs) return NULL;
@@ -287,7 +304,8 @@ const cli_command cli_cmd_run = {
     .description =
         "PROGRAM is MLIR text, a portable artifact or a file of jax.export, recognised by\n"
         "content; - is standard input. Its entry function runs once. Results are printed as\n"
-        "short summaries, or written to a file. Shardings are ignored.\n"
+        "short summaries, or written to a file. Shardings are ignored; sizes that the program\n"
+        "leaves open are those of the inputs.\n"
         "\n"
         "PROGRAM may also be a case folder with program.mlir or exported.bin. Then inputs come\n"
         "from inputs.safetensors, and results are compared with outputs.safetensors within the\n"

@@ -53,6 +53,10 @@ void tsr_trial_type_print(const tsr_trial_value *value, tsr_text *out);  // "f32
 // `missing` for values without a tensor, and refuses a file that has none of them.
 TSR_MUST_USE tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path);
 TSR_MUST_USE tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path);
+// The program for arguments of the shapes that the tensors of a file have; one whose sizes are all
+// known comes back as it is.
+TSR_MUST_USE tsr_status tsr_trial_refine(const tsr_program *program, const char *path,
+                                         tsr_program **out_program);
 // To a safetensors file, which is replaced in one step. Types that the format lacks are refused.
 TSR_MUST_USE tsr_status tsr_trial_values_write(const tsr_trial_values *values, const char *path);
 // Floats from a normal distribution, integers from 0 to 9 (from -5 to 4 if they are signed and
@@ -142,13 +146,14 @@ typedef struct tsr_trial_step {
 typedef struct tsr_trial_profile {
   int64_t count, capacity;
   tsr_trial_step *steps;
-  double seconds;  // of the whole run
-  tsr_text trace;  // JSON for Chrome and Perfetto
-  tsr_json_writer writer;
+  double seconds;  // of all steps
+  // What ran, in order; names are the executable's.
+  int64_t event_count, event_capacity;
+  tsr_step_event *events;
   bool failed;  // without memory
 } tsr_trial_profile;
 
-// Runs once to warm up, then once with a clock at every step.
+// Runs once to warm up, then once with a clock at every step. The executable must outlive it.
 TSR_MUST_USE tsr_status tsr_trial_profile_run(const tsr_executable *executable,
                                               const tsr_trial_values *inputs,
                                               const tsr_trial_values *outputs,
@@ -157,6 +162,8 @@ void tsr_trial_profile_deinit(tsr_trial_profile *profile);
 // The slowest steps first; `most` lines at most.
 TSR_MUST_USE tsr_status tsr_trial_profile_print(const tsr_trial_profile *profile, int64_t most,
                                                 tsr_text *out);
+// JSON that Chrome and Perfetto open.
+TSR_MUST_USE tsr_status tsr_trial_profile_trace(const tsr_trial_profile *profile, tsr_text *out);
 void tsr_trial_profile_to_json(const tsr_trial_profile *profile, tsr_json_writer *json);
 
 // ---- what commands print ----

@@ -114,6 +114,62 @@ tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path
   return read_file(values, path, false);
 }
 
+// ---- sizes ----
+
+static bool has_unknown_size(const tsr_shape *shape) {
+  for (int i = 0; i < shape->rank; i++)
+    if (shape->dims[i] == TSR_UNKNOWN_SIZE) return true;
+  return false;
+}
+
+// The shapes of a function's arguments, unknown sizes from the tensors of their names.
+static tsr_status find_shapes(const tsr_program *program, const tsr_tree *tree, int64_t count,
+                              tsr_shape *shapes, bool *out_unknown) {
+  for (int64_t i = 0; i < count; i++) {
+    tsr_program_value value = TSR_PROGRAM_VALUE;
+    const tsr_trial_name name = tsr_trial_value_name(&(tsr_trial_values){0}, i);
+    TSR_TRY(tsr_program_argument(program, tsr_program_entry(program), i, &value));
+    shapes[i] = value.shape;
+    if (!has_unknown_size(&value.shape)) continue;
+    int64_t tensor = tsr_tree_find(tree, value.name);
+    if (tensor < 0) tensor = tsr_tree_find(tree, name.text);
+    if (tensor < 0)
+      return tsr_fail(NOT_FOUND, "no tensor \"%s\" or \"%s\", whose sizes the program needs",
+                      name.text, value.name);
+    shapes[i] = tsr_tensor_shape(tsr_tree_at(tree, tensor));
+    *out_unknown = true;
+  }
+  return NULL;
+}
+
+static tsr_status refine_with(const tsr_program *program, const tsr_tree *tree, int64_t count,
+                              tsr_shape *shapes, tsr_program **out_program) {
+  bool unknown = false;
+  TSR_TRY(find_shapes(program, tree, count, shapes, &unknown));
+  if (unknown) return tsr_program_refine(program, shapes, count, out_program);
+  *out_program = tsr_program_retain(program);
+  return NULL;
+}
+
+tsr_status tsr_trial_refine(const tsr_program *program, const char *path,
+                            tsr_program **out_program) {
+  tsr_program_function entry = TSR_PROGRAM_FUNCTION;
+  tsr_checkpoint *file = NULL;
+  if (tsr_program_entry(program) < 0) {
+    *out_program = tsr_program_retain(program);
+    return NULL;
+  }
+  TSR_TRY(tsr_program_function_at(program, tsr_program_entry(program), &entry));
+  TSR_TRY(tsr_checkpoint_open(path, NULL, &file));
+  tsr_shape *shapes = calloc((size_t)entry.argument_count + 1, sizeof *shapes);
+  tsr_status status = shapes ? refine_with(program, tsr_checkpoint_tree(file), entry.argument_count,
+                                           shapes, out_program)
+                             : tsr_fail(NO_MEMORY, "shapes of arguments");
+  free(shapes);
+  tsr_checkpoint_release(file);
+  return status ? tsr_note(status, "%s", path) : NULL;
+}
+
 // ---- writing ----
 
 typedef struct value_writing {

@@ -33,29 +33,20 @@ static void drop_unused(tsr_trial_profile *profile) {
   profile->count = kept;
 }
 
-static void trace_event(tsr_trial_profile *profile, const tsr_step_event *event) {
-  tsr_json_writer *json = &profile->writer;
-  tsr_json_begin_inline_object(json);
-  tsr_json_add_string(json, "name", event->name);
-  tsr_json_add_string(json, "ph", "X");
-  tsr_json_add_double(json, "ts", event->start * 1e6);
-  tsr_json_add_double(json, "dur", event->seconds * 1e6);
-  tsr_json_add_int(json, "pid", 1);
-  tsr_json_add_int(json, "tid", 1);
-  tsr_json_write_key(json, "args");
-  tsr_json_begin_inline_object(json);
-  tsr_json_add_int(json, "step", event->step);
-  tsr_json_add_int(json, "ops", event->op_count);
-  tsr_json_add_int(json, "flops", event->flops);
-  tsr_json_add_int(json, "bytes", event->bytes);
-  tsr_json_end_object(json);
-  tsr_json_end_object(json);
+// The trace is written later: text would take longer than small steps.
+static bool keep_event(tsr_trial_profile *profile, const tsr_step_event *event) {
+  tsr_step_event *events = tsr_grow(profile->events, profile->event_count, &profile->event_capacity,
+                                    sizeof *profile->events);
+  if (!events) return false;
+  profile->events = events;
+  events[profile->event_count++] = *event;
+  return true;
 }
 
 static void record(void *context, const tsr_step_event *event) {
   tsr_trial_profile *profile = context;
   tsr_trial_step *step = step_of(profile, event);
-  if (!step) {
+  if (!step || !keep_event(profile, event)) {
     profile->failed = true;
     return;
   }
@@ -63,9 +54,7 @@ static void record(void *context, const tsr_step_event *event) {
   step->flops = tsr_saturated_add(step->flops, event->flops);
   step->bytes = tsr_saturated_add(step->bytes, event->bytes);
   step->seconds += event->seconds;
-  if (event->start + event->seconds > profile->seconds)
-    profile->seconds = event->start + event->seconds;
-  trace_event(profile, event);
+  profile->seconds += event->seconds;
 }
 
 static int slower_first(const void *a, const void *b) {
@@ -77,17 +66,12 @@ static int slower_first(const void *a, const void *b) {
 static tsr_status profile_once(const tsr_executable *executable, const tsr_trial_values *inputs,
                                const tsr_trial_values *outputs, tsr_trial_profile *profile) {
   TSR_TRY(tsr_trial_run(executable, inputs, outputs));
-  tsr_json_begin_document(&profile->writer, &profile->trace);
-  tsr_json_add_string(&profile->writer, "displayTimeUnit", "ms");
-  tsr_json_add_array(&profile->writer, "traceEvents");
   TSR_TRY(tsr_trial_run_hooked(executable, inputs, outputs, record, profile));
-  tsr_json_end_array(&profile->writer);
-  tsr_json_end_document(&profile->writer);
   if (profile->failed)
     return tsr_fail(NO_MEMORY, "profile of %lld steps", (long long)profile->count);
   drop_unused(profile);
   qsort(profile->steps, (size_t)profile->count, sizeof *profile->steps, slower_first);
-  return tsr_text_check(&profile->trace);
+  return NULL;
 }
 
 tsr_status tsr_trial_profile_run(const tsr_executable *executable, const tsr_trial_values *inputs,
@@ -101,7 +85,7 @@ tsr_status tsr_trial_profile_run(const tsr_executable *executable, const tsr_tri
 void tsr_trial_profile_deinit(tsr_trial_profile *profile) {
   for (int64_t i = 0; i < profile->count; i++) free(profile->steps[i].name);
   free(profile->steps);
-  tsr_text_deinit(&profile->trace);
+  free(profile->events);
   *profile = (tsr_trial_profile){0};
 }
 
@@ -136,6 +120,35 @@ tsr_status tsr_trial_profile_print(const tsr_trial_profile *profile, int64_t mos
   tsr_text_addf(out, "%lld steps, %s\n", (long long)profile->count,
                 tsr_format_seconds(profile->seconds).text);
   tsr_table_deinit(&table);
+  return tsr_text_check(out);
+}
+
+static void trace_event(const tsr_step_event *event, tsr_json_writer *json) {
+  tsr_json_begin_inline_object(json);
+  tsr_json_add_string(json, "name", event->name);
+  tsr_json_add_string(json, "ph", "X");
+  tsr_json_add_double(json, "ts", event->start * 1e6);
+  tsr_json_add_double(json, "dur", event->seconds * 1e6);
+  tsr_json_add_int(json, "pid", 1);
+  tsr_json_add_int(json, "tid", 1);
+  tsr_json_write_key(json, "args");
+  tsr_json_begin_inline_object(json);
+  tsr_json_add_int(json, "step", event->step);
+  tsr_json_add_int(json, "ops", event->op_count);
+  tsr_json_add_int(json, "flops", event->flops);
+  tsr_json_add_int(json, "bytes", event->bytes);
+  tsr_json_end_object(json);
+  tsr_json_end_object(json);
+}
+
+tsr_status tsr_trial_profile_trace(const tsr_trial_profile *profile, tsr_text *out) {
+  tsr_json_writer json;
+  tsr_json_begin_document(&json, out);
+  tsr_json_add_string(&json, "displayTimeUnit", "ms");
+  tsr_json_add_array(&json, "traceEvents");
+  for (int64_t i = 0; i < profile->event_count; i++) trace_event(&profile->events[i], &json);
+  tsr_json_end_array(&json);
+  tsr_json_end_document(&json);
   return tsr_text_check(out);
 }
 

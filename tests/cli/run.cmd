@@ -25,7 +25,7 @@ tessera run wrong.mlir
 # Times, a profile and its trace.
 tessera run twice.mlir --random 1 -w 2 --time 3 | sed 's/[0-9.e+-]\+ \(s\|ms\|us\|ns\)\b/TIME/g; s/[0-9.e+-]\+ \(GFLOP\|GB\)/N \1/g'
 tessera run twice.mlir --random 1 --time 2 --json | grep -c '"runs": 2\|median_seconds\|cpu_seconds'
-tessera run twice.mlir --random 1 --profile=trace.json | sed -n 2p; python3 -c 'import json; t = json.load(open("trace.json")); print(t["displayTimeUnit"], {e["ph"] for e in t["traceEvents"]})'
+tessera run twice.mlir --random 1 --profile=trace.json | sed -n 2p | tr -s ' '; python3 -c 'import json; t = json.load(open("trace.json")); print(t["displayTimeUnit"], {e["ph"] for e in t["traceEvents"]})'
 
 # What is refused.
 tessera run twice.mlir
@@ -41,3 +41,6 @@ tessera run nowhere.mlir
 tessera run add_sharded --inputs nowhere.safetensors
 printf 'func.func @main(%%t: !stablehlo.token) -> !stablehlo.token {\n  %%0:2 = "stablehlo.infeed"(%%t) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)\n  return %%0#1 : !stablehlo.token\n}\n' > feed.mlir; tessera run feed.mlir
 printf 'func.func @main(%%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %%x : tensor<?xf32>\n}\n' > open.mlir; tessera run open.mlir --random 1
+printf 'func.func @main(%%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {\n  %%0 = stablehlo.add %%arg0, %%arg0 : tensor<?x3xf32>\n  return %%0 : tensor<?x3xf32>\n}\n' > rows.mlir; tessera run rows.mlir --inputs add_sharded/inputs.safetensors
+# Sizes that a program leaves open are those of its inputs.
+sed -i 's/?x3/?x8/g' rows.mlir; tessera run rows.mlir --inputs add_sharded/inputs.safetensors | cut -c1-22

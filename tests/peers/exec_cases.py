@@ -51,6 +51,8 @@ def is_specified(op, ports):
     short = op.split(".")[1]
     if short == "logistic" and ports[0].dtype.startswith("f8"):  # the evaluator's own steps overflow
         return False
+    if short in ("ceil", "floor", "round_nearest_afz", "round_nearest_even") and ports[0].dtype == "f8E3M4":
+        return False  # the evaluator gives infinities
     if short == "rng_bit_generator" and any(p.dtype[0] == "f" for p in ports):  # XLA gives integers
         return False
     if short == "dot_general" and ports[0].dtype != ports[2].dtype:
