@@ -2,6 +2,7 @@
 #include "lower/dot_lower.h"
 #include "lower/fuse_group.h"
 #include "lower/lower_reduce.h"
+#include "lower/slice_view.h"
 
 typedef struct group_emitter {
   tsr_lowering *lowering;
@@ -175,7 +176,8 @@ static tsr_status emit_group(group_emitter *e) {
 
 static int base_of(const tsr_lowering *lowering, int slot) {
   const tsr_slot *slots = lowering->schedule->slots;
-  return slots[slot].kind == TSR_SLOT_VIEW ? slots[slot].base : slot;
+  while (slots[slot].kind == TSR_SLOT_VIEW) slot = slots[slot].base;
+  return slot;
 }
 
 // Folds read a tile after its stores.
@@ -271,6 +273,8 @@ tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
     return tsr_lower_dot_into(lowering, first, fusion->ops[1]);
   if (!fusion->group && first->info->id == TSR_OP_REDUCE)  // it changes no element
     return tsr_slot_view(lowering, &first->results[0], tsr_op_operand(first, 0), 0);
+  if (!fusion->group && first->info->id == TSR_OP_DYNAMIC_SLICE)
+    return tsr_lower_slice_view(lowering, first);
   if (!fusion->group) {
     int slot = -1;
     TSR_TRY(tsr_slot_create(lowering, &first->results[0], &slot));

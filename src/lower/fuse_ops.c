@@ -141,15 +141,18 @@ static bool keeps_leaf(const tsr_fuser *fuser, const tsr_fuse_op *op) {
   return op->last_read > op->depth && last_read_of(fuser, op->leaf, op->op) < op->last_read;
 }
 
-static bool is_read_by_groups(const tsr_fuser *fuser, const tsr_fuse_op *op) {
+static void find_readers(const tsr_fuser *fuser, tsr_fuse_op *op) {
+  op->read_by_groups = op->read_by_kernels = true;
   for (const tsr_use *use = op->op->results[0].uses; use; use = use->next) {
-    if (use->user->block != fuser->block) return false;
-    const tsr_fuse_op *user = &fuser->ops[use->user->mark];
-    const bool grouped = user->kind == TSR_FUSE_ELEMENTWISE || user->kind == TSR_FUSE_ROWS ||
-                         user->kind == TSR_FUSE_FOLD;
-    if (!grouped && !(user->kind == TSR_FUSE_MOVES && user->read_by_groups)) return false;
+    const bool here = use->user->block == fuser->block;
+    const tsr_fuse_op *user = here ? &fuser->ops[use->user->mark] : NULL;
+    const bool grouped = user && (user->kind == TSR_FUSE_ELEMENTWISE ||
+                                  user->kind == TSR_FUSE_ROWS || user->kind == TSR_FUSE_FOLD);
+    const bool moves = user && user->kind == TSR_FUSE_MOVES;
+    const bool multiplies = here && use->user->info->id == TSR_OP_DOT_GENERAL;
+    if (!grouped && !(moves && user->read_by_groups)) op->read_by_groups = false;
+    if (!grouped && !multiplies && !(moves && user->read_by_kernels)) op->read_by_kernels = false;
   }
-  return true;
 }
 
 // What a value costs a reader that computes it again: `leaf` is the one value in memory that it is
@@ -206,7 +209,7 @@ tsr_status tsr_fuser_open(tsr_lowering *lowering, tsr_ir_block *block, tsr_fuser
   for (int i = fuser.count - 1; i >= 0; i--) {
     sink(&fuser, &fuser.ops[i]);
     if (fuser.ops[i].op->result_count != 1) continue;
-    fuser.ops[i].read_by_groups = is_read_by_groups(&fuser, &fuser.ops[i]);
+    find_readers(&fuser, &fuser.ops[i]);
     fuser.ops[i].last_read = last_read_of(&fuser, &fuser.ops[i].op->results[0], NULL);
   }
   for (int i = 0; i < fuser.count; i++) weigh(&fuser, &fuser.ops[i]);

@@ -19,11 +19,12 @@ typedef enum tsr_fuse_kind {
 typedef struct tsr_fuse_op {
   tsr_op *op;
   tsr_fuse_kind kind;
-  bool read_by_groups;  // nothing else uses the result
-  bool light;           // made of one value in memory, `leaf`, by `chain` cheap ops
-  bool inlined;         // elementwise, and every reader computes it again
-  bool demanded;        // a step of its own computes it
-  bool placed;          // in the order of steps
+  bool read_by_groups;   // nothing else uses the result
+  bool read_by_kernels;  // nothing but groups and products uses the result
+  bool light;            // made of one value in memory, `leaf`, by `chain` cheap ops
+  bool inlined;          // elementwise, and every reader computes it again
+  bool demanded;         // a step of its own computes it
+  bool placed;           // in the order of steps
   int depth, chain;
   int last_read;          // the depth of the last reader of its only result
   int reader_count;       // steps that read its results

@@ -2,6 +2,7 @@
 #include "lower/fuse_order.h"
 
 #include "lower/lower_reduce.h"
+#include "lower/slice_view.h"
 
 // A step to come: a group, or an op by itself.
 typedef struct order_unit {
@@ -124,9 +125,26 @@ static tsr_fuse_op *transpose_of(const tsr_fuser *fuser, const tsr_fuse_op *op) 
   return transposes && user->demanded && !user->placed ? user : NULL;
 }
 
+// A slice that can be made when it is read first: nothing writes what it is a slice of.
+static bool may_wait(const tsr_fuse_op *op) {
+  if (op->op->info->id != TSR_OP_DYNAMIC_SLICE) return false;
+  for (const tsr_use *use = tsr_op_operand(op->op, 0)->uses; use; use = use->next) {
+    const bool ends = (use->user->info->traits & TSR_TRAIT_TERMINATES) != 0;
+    if (use->user->info->id != TSR_OP_DYNAMIC_SLICE && !ends) return false;
+  }
+  return true;
+}
+
+// A slice that kernels read where it lies.
+static bool is_view(const tsr_fuser *fuser, const tsr_fuse_op *op) {
+  return !fuser->unfused && fuser->lowering->lanes == 1 && op->read_by_kernels && may_wait(op) &&
+         tsr_slice_is_piece(op->op);
+}
+
 // Whether an op by itself is lowered here, not by its row.
-static bool is_own(const tsr_fuse_op *op) {
-  return (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES) || tsr_op_fills(op->op);
+static bool is_own(const tsr_fuser *fuser, const tsr_fuse_op *op) {
+  return (op->op->info->id == TSR_OP_REDUCE && op->kind == TSR_FUSE_MOVES) ||
+         tsr_op_fills(op->op) || is_view(fuser, op);
 }
 
 static tsr_status list_ops(unit_order *order, tsr_fuse_op *op) {
@@ -144,7 +162,7 @@ static tsr_status list_ops(unit_order *order, tsr_fuse_op *op) {
   }
   tsr_fuse_op *transpose = transpose_of(order->fuser, op);
   fusion->ops[fusion->count++] = op->op;
-  fusion->fused = transpose || is_own(op);
+  fusion->fused = transpose || is_own(order->fuser, op);
   if (!transpose) return NULL;
   fusion->ops[fusion->count++] = transpose->op;
   transpose->placed = true;
@@ -225,16 +243,6 @@ static tsr_status place(unit_order *order, tsr_fuse_op *first) {
       TSR_TRY(place_updates(order, &order->fusions[order->fusion_count - 1]));
   }
   return NULL;
-}
-
-// A slice that is copied when it is read first: nothing writes what it is a slice of.
-static bool may_wait(const tsr_fuse_op *op) {
-  if (op->op->info->id != TSR_OP_DYNAMIC_SLICE) return false;
-  for (const tsr_use *use = tsr_op_operand(op->op, 0)->uses; use; use = use->next) {
-    const bool ends = (use->user->info->traits & TSR_TRAIT_TERMINATES) != 0;
-    if (use->user->info->id != TSR_OP_DYNAMIC_SLICE && !ends) return false;
-  }
-  return true;
 }
 
 // Whether a step is placed where its op stands, and not only for its readers.

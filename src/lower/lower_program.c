@@ -6,6 +6,7 @@
 #include "base/text_internal.h"
 #include "simplify/decompose.h"
 #include "lower/lowering.h"
+#include "lower/slice_view.h"
 #include "simplify/passes.h"
 #include "tessera/own.h"
 
@@ -115,6 +116,7 @@ static tsr_status name_step(tsr_lowering *lowering, tsr_schedule_step *step) {
 static tsr_status finish_list(tsr_lowering *lowering, const tsr_step_list *list) {
   tsr_schedule *schedule = lowering->schedule;
   for (tsr_schedule_step *step = list->first; step; step = step->next) {
+    TSR_TRY(tsr_step_place_views(lowering, step));
     step->number = schedule->step_count++;
     schedule->op_count += step->op_count;
     if (step->temp_bytes) TSR_TRY(tsr_slot_temp(lowering, step->temp_bytes, &step->temp_slot));

@@ -25,6 +25,8 @@ typedef struct tsr_slot {
   int index;               // ARGUMENT, RESULT
   int base;                // VIEW: the slot that it is part of, which may be a view too
   int64_t offset;          // VIEW: bytes from the start of its base
+  // VIEW: what else is added to the offset when a step runs (lower/slice_view.h); NULL = nothing.
+  const struct tsr_slot_window *window;
   const char *data;        // CONSTANT
   const tsr_value *value;  // what it holds, for reports; may be NULL
 } tsr_slot;

@@ -437,5 +437,42 @@ static void folds_read_what_an_output_is_written_over(void **state) {
   for (int i = 0; i < 160; i++) assert_float_equal(negated[i], -x[i % 80], 0);
 }
 
-SUITE(fusion, TEST(fused_programs_give_the_same_bits),
+static void slices_are_read_where_they_lie(void **state) {
+  (void)state;
+  // Rounds 3 and 4 read the last layer: the index is moved into its range.
+  static const char text[] =
+      "func.func @main(%w: tensor<3x2x2xf32>, %x: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
+      "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+      "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+      "  %five = stablehlo.constant dense<5> : tensor<i32>\n"
+      "  %r:3 = stablehlo.while(%i = %zero, %a = %x, %b = %w) : tensor<i32>, tensor<2x2xf32>, "
+      "tensor<3x2x2xf32>\n"
+      "  cond {\n"
+      "    %p = stablehlo.compare LT, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    stablehlo.return %p : tensor<i1>\n"
+      "  } do {\n"
+      "    %s = stablehlo.dynamic_slice %b, %i, %zero, %zero, sizes = [1, 2, 2] : "
+      "(tensor<3x2x2xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x2x2xf32>\n"
+      "    %m = stablehlo.reshape %s : (tensor<1x2x2xf32>) -> tensor<2x2xf32>\n"
+      "    %d = stablehlo.dot_general %a, %m, contracting_dims = [1] x [0] : (tensor<2x2xf32>, "
+      "tensor<2x2xf32>) -> tensor<2x2xf32>\n"
+      "    %n = stablehlo.add %d, %m : tensor<2x2xf32>\n"
+      "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+      "    stablehlo.return %j, %n, %b : tensor<i32>, tensor<2x2xf32>, tensor<3x2x2xf32>\n"
+      "  }\n"
+      "  return %r#1 : tensor<2x2xf32>\n"
+      "}\n";
+  const float w[3][4] = {{1, 2, 3, 4}, {0, 1, 1, 0}, {2, 0, 0, 1}};
+  float x[4] = {1, 0, 0, 1}, out[4];
+  run_text(text, IN(w, x), OUT_TO(out));
+  for (int i = 0; i < 5; i++) {
+    const float *m = w[i < 3 ? i : 2];
+    const float next[4] = {x[0] * m[0] + x[1] * m[2] + m[0], x[0] * m[1] + x[1] * m[3] + m[1],
+                           x[2] * m[0] + x[3] * m[2] + m[2], x[2] * m[1] + x[3] * m[3] + m[3]};
+    memcpy(x, next, sizeof x);
+  }
+  assert_memory_equal(out, x, sizeof x);
+}
+
+SUITE(fusion, TEST(slices_are_read_where_they_lie), TEST(fused_programs_give_the_same_bits),
       TEST(folds_read_what_an_output_is_written_over))

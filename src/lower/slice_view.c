@@ -1,0 +1,135 @@
+// A scan reads its layers one after another: slices of tensors that nothing writes. Such a slice is
+// a view whose place is computed by the steps that read it, not a copy.
+#include "lower/slice_view.h"
+
+// Dims before the first that is cut have one index each in a piece without gaps, those after it
+// all.
+bool tsr_slice_is_piece(const tsr_op *op) {
+  if (op->info->id != TSR_OP_DYNAMIC_SLICE || !tsr_type_runs(tsr_operand_type(op, 0)) ||
+      tsr_type_element_count(op->results[0].type) < 1)
+    return false;
+  const tsr_type *tensor = tsr_operand_type(op, 0), *slice = op->results[0].type;
+  int starts = 0;
+  bool inside = false;  // a dim before has several indices
+  for (int d = 0; d < tensor->rank; d++) {
+    const bool cut = slice->dims[d] != tensor->dims[d];
+    if (cut && inside) return false;
+    inside = inside || slice->dims[d] != 1;
+    starts += cut;
+  }
+  return starts > 0 && starts <= TSR_VIEW_STARTS;
+}
+
+tsr_status tsr_lower_slice_view(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *tensor = tsr_operand_type(op, 0), *slice = op->results[0].type;
+  struct tsr_slot_window *window = tsr_lower_alloc(lowering, 1, sizeof *window);
+  TSR_NEED(window);
+  int64_t stride = (int64_t)tsr_type_element_bytes(tsr_type_element(tensor));
+  for (int d = tensor->rank - 1; d >= 0; d--) {
+    const int64_t most = tensor->dims[d] - slice->dims[d];
+    tsr_value *index = tsr_op_operand(op, 1 + d);
+    if (most > 0) {
+      const int at = window->start_count++;
+      window->starts[at] =
+          (tsr_window_start){.dtype = index->type->dtype, .most = most, .stride = stride};
+      TSR_TRY(tsr_slot_of(lowering, index, &window->slots[at]));
+    }
+    stride *= tensor->dims[d];
+  }
+  TSR_TRY(tsr_slot_view(lowering, &op->results[0], tsr_op_operand(op, 0), 0));
+  lowering->schedule->slots[op->results[0].mark].window = window;
+  return NULL;
+}
+
+// ---- steps ----
+
+typedef struct view_placing {
+  tsr_lowering *lowering;
+  tsr_schedule_step *step;
+  int slots[TSR_WINDOW_INPUTS];
+  int slot_count;
+  tsr_window_input *windows;
+  int window_count;
+} view_placing;
+
+static const struct tsr_slot_window *window_of(const tsr_schedule *schedule, int *slot) {
+  while (schedule->slots[*slot].kind == TSR_SLOT_VIEW) {
+    const struct tsr_slot_window *window = schedule->slots[*slot].window;
+    *slot = schedule->slots[*slot].base;
+    if (window) return window;
+  }
+  return NULL;
+}
+
+static tsr_status add_window(view_placing *p, int input, const struct tsr_slot_window *window) {
+  if (p->slot_count + window->start_count > TSR_WINDOW_INPUTS)
+    return tsr_fail(TOO_LARGE, "%s: it reads more than %d values",
+                    tsr_op_title(p->lowering, p->step->op), TSR_WINDOW_INPUTS);
+  tsr_window_start *starts = tsr_lower_alloc(p->lowering, window->start_count, sizeof *starts);
+  TSR_NEED(starts);
+  for (int i = 0; i < window->start_count; i++) {
+    starts[i] = window->starts[i];
+    starts[i].input = p->slot_count;
+    p->slots[p->slot_count++] = window->slots[i];
+  }
+  p->windows[p->window_count++] = (tsr_window_input){input, window->start_count, starts};
+  return NULL;
+}
+
+static tsr_status find_windows(view_placing *p) {
+  const tsr_schedule *schedule = p->lowering->schedule;
+  for (int i = 0; i < p->step->input_count; i++) {
+    int slot = p->step->inputs[i], depth = 0;
+    for (const struct tsr_slot_window *window = window_of(schedule, &slot); window;
+         window = window_of(schedule, &slot)) {
+      if (depth++ == TSR_VIEW_STARTS)
+        return tsr_fail(UNSUPPORTED, "%s: it reads a slice of slices",
+                        tsr_op_title(p->lowering, p->step->op));
+      TSR_TRY(add_window(p, i, window));
+      for (int k = 0; k < p->step->output_count; k++) p->step->overwrites[k] &= ~TSR_INPUT(i);
+    }
+  }
+  return NULL;
+}
+
+static bool has_windows(const tsr_lowering *lowering, const tsr_schedule_step *step) {
+  for (int i = 0; i < step->input_count; i++) {
+    int slot = step->inputs[i];
+    if (window_of(lowering->schedule, &slot)) return true;
+  }
+  return false;
+}
+
+static tsr_status wrap(view_placing *p) {
+  tsr_schedule_step *step = p->step;
+  tsr_windowed_kernel *kernel = tsr_lower_alloc(p->lowering, 1, sizeof *kernel);
+  int *inputs = tsr_lower_alloc(p->lowering, p->slot_count, sizeof *inputs);
+  TSR_NEED(kernel && inputs ? kernel : NULL);
+  for (int i = 0; i < p->slot_count; i++) inputs[i] = p->slots[i];
+  *kernel = (tsr_windowed_kernel){.run = step->run,
+                                  .description = step->description,
+                                  .destroy = step->destroy,
+                                  .input_count = step->input_count,
+                                  .window_count = p->window_count,
+                                  .windows = p->windows};
+  step->run = tsr_windowed_run;
+  step->description = kernel;
+  step->destroy = tsr_windowed_destroy;
+  step->inputs = inputs;
+  step->input_count = p->slot_count;
+  return NULL;
+}
+
+tsr_status tsr_step_place_views(tsr_lowering *lowering, tsr_schedule_step *step) {
+  if (!has_windows(lowering, step)) return NULL;
+  view_placing p = {.lowering = lowering, .step = step, .slot_count = step->input_count};
+  if (step->kind != TSR_STEP_KERNEL || step->input_count > TSR_WINDOW_INPUTS)
+    return tsr_fail(UNSUPPORTED, "%s: it reads a slice that is not copied",
+                    tsr_op_title(lowering, step->op));
+  p.windows =
+      tsr_lower_alloc(lowering, (int64_t)TSR_VIEW_STARTS * step->input_count, sizeof *p.windows);
+  TSR_NEED(p.windows);
+  for (int i = 0; i < step->input_count; i++) p.slots[i] = step->inputs[i];
+  TSR_TRY(find_windows(&p));
+  return wrap(&p);
+}
