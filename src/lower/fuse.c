@@ -136,8 +136,9 @@ static void join_readers(tsr_fuser *fuser, const value_reader *a, const value_re
   const tsr_value *value = value_at(fuser, a->value);
   tsr_fuse_group *first = what_is_left(a->group), *second = what_is_left(b->group);
   if (first == second || first->depth != second->depth) return;
-  const int made = tsr_group_find_load(first, value), read = tsr_group_find_load(second, value);
-  if (made < 0 || read < 0 || is_between(fuser, first, second) || is_between(fuser, second, first))
+  int made = -1, read = -1;
+  if (!tsr_group_find_loads(first, second, value, &made, &read) ||
+      is_between(fuser, first, second) || is_between(fuser, second, first))
     return;
   tsr_group_join(fuser, first, made, second, read);
 }

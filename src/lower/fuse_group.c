@@ -504,10 +504,23 @@ tsr_fuse_group *tsr_group_join(tsr_fuser *fuser, tsr_fuse_group *maker, int made
   return try_join(&pair, reader, maker, true) ? reader : NULL;
 }
 
-int tsr_group_find_load(const tsr_fuse_group *group, const tsr_value *value) {
-  for (int i = 0; i < group->node_count; i++)
-    if (group->nodes[i].value == value && group->nodes[i].kind == TSR_NODE_LOAD &&
-        still_dims(&group->space, &group->nodes[i].form) == 0)
-      return i;
-  return -1;
+static bool is_load_of(const tsr_fuse_group *group, int node, const tsr_value *value) {
+  return group->nodes[node].value == value && group->nodes[node].kind == TSR_NODE_LOAD &&
+         still_dims(&group->space, &group->nodes[node].form) == 0;
+}
+
+bool tsr_group_find_loads(const tsr_fuse_group *a, const tsr_fuse_group *b, const tsr_value *value,
+                          int *out_a, int *out_b) {
+  bool found = false;
+  for (int i = 0; i < a->node_count; i++)
+    for (int k = 0; is_load_of(a, i, value) && k < b->node_count; k++) {
+      if (!is_load_of(b, k, value)) continue;
+      const bool equal = tsr_form_equal(&a->nodes[i].form, &b->nodes[k].form);
+      if (found && !equal) continue;
+      *out_a = i;
+      *out_b = k;
+      found = true;
+      if (equal) return true;
+    }
+  return found;
 }

@@ -50,7 +50,9 @@ TSR_MUST_USE tsr_status tsr_group_create(tsr_fuser *fuser, tsr_fuse_op *op,
 // caller has checked that nothing outside stands between the two.
 tsr_fuse_group *tsr_group_join(tsr_fuser *fuser, tsr_fuse_group *maker, int made,
                                tsr_fuse_group *reader, int read);
-// The first load of a value that goes all over the space; -1 = none.
-int tsr_group_find_load(const tsr_fuse_group *group, const tsr_value *value);
+// A load of a value in each of two groups that goes all over its space, of equal forms if there are
+// such; false = none.
+bool tsr_group_find_loads(const tsr_fuse_group *a, const tsr_fuse_group *b, const tsr_value *value,
+                          int *out_a, int *out_b);
 
 #endif

@@ -31,6 +31,7 @@ static tsr_fuse_kind kind_of(const tsr_op *op) {
 }
 
 static bool is_barrier(const tsr_fuse_op *op) {
+  if (op->op->info->id == TSR_OP_DYNAMIC_SLICE) return false;  // most are views
   return op->kind == TSR_FUSE_ALONE || op->kind == TSR_FUSE_FOLD;
 }
 
