@@ -212,4 +212,34 @@ static void tensors_are_scattered_to_together(void **state) {
   check_evaluated(&random, mixed_text, NULL, -3, 22);
 }
 
-SUITE(moves, TEST(ops_move_what_the_evaluator_moves), TEST(tensors_are_scattered_to_together))
+static tsr_status compile_moves(void *context) {
+  TSR_OWN(program, program);
+  TSR_OWN(executable, executable);
+  tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  options.workers = 1;
+  TSR_TRY(tsr_program_read("test", context, strlen(context), NULL, &program));
+  return tsr_executable_compile(program, &options, &executable);
+}
+
+static void every_allocation_of_a_lowering_may_fail(void **state) {
+  (void)state;
+  static char text[] =
+      "func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi32>, %j: tensor<i32>) -> tensor<4x9xf32> "
+      "{\n"
+      "  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>\n"
+      "  %g = \"stablehlo.gather\"(%t, %i) {dimension_numbers = #stablehlo.gather<offset_dims = "
+      "[1], "
+      "collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = "
+      "array<i64: 1, 3>} : (tensor<4x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>\n"
+      "  %d = stablehlo.dynamic_update_slice %t, %g, %j, %j : (tensor<4x3xf32>, tensor<2x3xf32>, "
+      "tensor<i32>, tensor<i32>) -> tensor<4x3xf32>\n"
+      "  %c = stablehlo.concatenate %d, %t, %t, dim = 1 : (tensor<4x3xf32>, tensor<4x3xf32>, "
+      "tensor<4x3xf32>) -> tensor<4x9xf32>\n"
+      "  return %c : tensor<4x9xf32>\n"
+      "}\n";
+  test_allocation_sweep(compile_moves, text);
+  test_allocation_sweep(compile_moves, (void *)mixed_text);
+}
+
+SUITE(moves, TEST(ops_move_what_the_evaluator_moves), TEST(tensors_are_scattered_to_together),
+      TEST(every_allocation_of_a_lowering_may_fail))
