@@ -33,6 +33,7 @@ static bool places_fit(const tsr_window_dim *d) {
          !__builtin_mul_overflow(d->size, d->dilation, &cells) &&
          !__builtin_add_overflow(last, cells, &all) && !__builtin_sub_overflow(all, d->low, &all) &&
          !__builtin_sub_overflow(-all, d->low, &all) &&
+         !__builtin_sub_overflow(d->low, last, &all) &&
          !__builtin_mul_overflow(d->input, d->base_dilation, &all);
 }
 
@@ -211,7 +212,7 @@ static tsr_status compile_regions(tsr_lowering *lowering, tsr_op *op, tsr_select
   if (!s->native) {
     TSR_TRY(tsr_region_compile(lowering, &op->regions[0], s->most, &select));
     s->select = select.program;
-    TSR_TRY(tsr_region_compile(lowering, &op->regions[1], 1, &scatter));
+    TSR_TRY(tsr_region_compile(lowering, &op->regions[1], s->most, &scatter));
     s->scatter = scatter.program;
   }
   tsr_value **inputs = tsr_lower_alloc(

@@ -17,7 +17,7 @@ typedef struct choice_space {
   // The element of each window, -1 = none yet: int32 for native loops on 4 bytes, int64 otherwise.
   void *chosen;
   char *values, *next;  // its value, and those under the next cell
-  char *truths, *one;   // what `select` says; a result of `scatter`
+  char *truths, *made;  // what `select` says; the results of `scatter`
   const char **select_inputs, **scatter_inputs;
   char *select_scratch, *scatter_scratch;
 } choice_space;
@@ -30,7 +30,7 @@ static int64_t cut_space(const tsr_select_scatter *s, char *memory, choice_space
   const int64_t pointer = (int64_t)sizeof(char *);
   out->next = tsr_memory_take(&cut, s->most * s->element_bytes);
   out->truths = tsr_memory_take(&cut, s->most);
-  out->one = tsr_memory_take(&cut, s->element_bytes);
+  out->made = tsr_memory_take(&cut, s->most * s->element_bytes);
   out->select_inputs = tsr_memory_take(&cut, (2 + s->select_outside) * pointer);
   out->scatter_inputs = tsr_memory_take(&cut, (2 + s->scatter_outside) * pointer);
   out->select_scratch = tsr_memory_take(&cut, tsr_tile_scratch_bytes(s->select));
@@ -141,23 +141,49 @@ static void add_chosen(tsr_dtype dtype, char *out, const char *source, const voi
     ADD_CHOSEN(uint32_t, int32_t)
 }
 
+static void scatter_one(const tsr_select_scatter *s, const choice_space *space, char *at,
+                        const char *source) {
+  char *made[1] = {space->made};
+  space->scatter_inputs[0] = at;
+  space->scatter_inputs[1] = source;
+  tsr_tile_run_few(s->scatter, 1, space->scatter_inputs, made, space->scatter_scratch);
+  memcpy(at, space->made, (size_t)s->element_bytes);
+}
+
+// Windows of which no two chose the same element go together.
+static void scatter_apart(const tsr_select_scatter *s, const choice_space *space, char *out,
+                          const char *source, int64_t count) {
+  const int64_t *chosen = space->chosen;
+  const size_t bytes = (size_t)s->element_bytes;
+  char *made[1] = {space->made};
+  for (int64_t i = 0; i < count; i++)
+    if (chosen[i] >= 0)
+      memcpy(space->next + i * s->element_bytes, out + chosen[i] * s->element_bytes, bytes);
+  space->scatter_inputs[0] = space->next;
+  space->scatter_inputs[1] = source;
+  tsr_tile_run_few(s->scatter, count, space->scatter_inputs, made, space->scatter_scratch);
+  for (int64_t i = 0; i < count; i++)
+    if (chosen[i] >= 0)
+      memcpy(out + chosen[i] * s->element_bytes, space->made + i * s->element_bytes, bytes);
+}
+
+static bool is_single(const tsr_window_dim *d) {
+  return d->size == 1 && d->stride == 1 && d->low == 0 && d->input == d->windows;
+}
+
 static void combine(const scatter_run *r, const choice_space *space, const char *source,
                     int64_t count) {
   const tsr_select_scatter *s = r->s;
-  char *out = r->call->outputs[0];
-  if (s->native) {
-    add_chosen(s->dtype, out, source, space->chosen, count);
-    return;
-  }
   const int64_t *chosen = space->chosen;
-  for (int64_t i = 0; i < count; i++) {
-    if (chosen[i] < 0) continue;
-    char *at = out + chosen[i] * s->element_bytes, *made[1] = {space->one};
-    space->scatter_inputs[0] = at;
-    space->scatter_inputs[1] = source + i * s->element_bytes;
-    tsr_tile_run_few(s->scatter, 1, space->scatter_inputs, made, space->scatter_scratch);
-    memcpy(at, space->one, (size_t)s->element_bytes);
-  }
+  char *out = r->call->outputs[0];
+  if (s->native)
+    add_chosen(s->dtype, out, source, space->chosen, count);
+  else if (is_single(&s->window.dims[s->window.rank - 1]))
+    scatter_apart(s, space, out, source, count);
+  else
+    for (int64_t i = 0; i < count; i++)
+      if (chosen[i] >= 0)
+        scatter_one(s, space, out + chosen[i] * s->element_bytes, source + i * s->element_bytes);
 }
 
 // ---- rows ----
@@ -182,10 +208,6 @@ static void scatter_row(const scatter_run *r, const choice_space *space, int64_t
     }
   } while (tsr_window_cells_next(&cells));
   combine(r, space, r->call->inputs[1] + source * r->s->element_bytes, count);
-}
-
-static bool is_single(const tsr_window_dim *d) {
-  return d->size == 1 && d->stride == 1 && d->low == 0 && d->input == d->windows;
 }
 
 // The elements of a batch, and of a piece of its rows, start at the initial value.

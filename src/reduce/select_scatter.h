@@ -14,7 +14,7 @@ typedef struct tsr_select_scatter {
   int element_bytes;
   // Native: the largest (select is >=) or smallest (<=) element is chosen, and values are added.
   bool native, smallest;
-  tsr_tile_program *select, *scatter;  // otherwise: of up to `most` and of 1 elements
+  tsr_tile_program *select, *scatter;  // otherwise: of up to `most` elements
   int select_outside, scatter_outside;
   int64_t most;  // windows of a row that choose together
 } tsr_select_scatter;

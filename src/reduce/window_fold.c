@@ -8,6 +8,7 @@
 
 enum {
   TASK_WORK = 1 << 16,  // elements combined, about
+  PIECE = 4096,         // windows of a row that are combined at once
   KEPT_RUNS = 16        // cells of the last dim whose runs are computed once
 };
 
@@ -15,8 +16,9 @@ typedef struct fold_run {
   const tsr_window_fold *w;
   const tsr_fold_loops *loops;
   const tsr_kernel_call *call;
-  bool pads;  // an initial value under a cell counts
-  int64_t rows_of_task;
+  bool pads;                       // an initial value under a cell counts
+  int64_t pieces, pieces_of_task;  // of a row; of rows
+  tsr_window_dim last;             // the last dim, of the windows of a piece
   tsr_window_run runs[KEPT_RUNS];
 } fold_run;
 
@@ -27,7 +29,7 @@ static void add_initial(const fold_run *r, char *to, int64_t step, int64_t count
 
 // Windows of the row that have no element under a cell.
 static void add_padding(const fold_run *r, char *row, const tsr_window_run *run) {
-  const int64_t windows = r->w->window.dims[r->w->window.rank - 1].windows;
+  const int64_t windows = r->last.windows;
   const int64_t bytes = r->w->element_bytes;
   const int64_t end = run->count ? run->to + (run->count - 1) * run->to_step + 1 : 0;
   const int64_t first = run->count ? run->to : 0;
@@ -38,7 +40,7 @@ static void add_padding(const fold_run *r, char *row, const tsr_window_run *run)
 }
 
 static void fold_cell(const fold_run *r, char *to, int64_t input_row, int64_t cell) {
-  const tsr_window_dim *d = &r->w->window.dims[r->w->window.rank - 1];
+  const tsr_window_dim *d = &r->last;
   const int64_t bytes = r->w->element_bytes;
   tsr_window_run run = {.to_step = 1, .from_step = 1};
   if (input_row >= 0) run = cell < KEPT_RUNS ? r->runs[cell] : tsr_window_run_of(d, cell);
@@ -52,25 +54,38 @@ static void fold_cell(const fold_run *r, char *to, int64_t input_row, int64_t ce
     r->loops->strided(target, run.to_step, from, run.from_step, run.count);
 }
 
-static void fold_row(const fold_run *r, int64_t row) {
+// The windows of one piece of a row: counted from its first one.
+static void open_piece(fold_run *r, int64_t piece) {
+  r->last = r->w->window.dims[r->w->window.rank - 1];
+  r->last.low -= piece * PIECE * r->last.stride;
+  r->last.windows = tsr_least(r->last.windows - piece * PIECE, PIECE);
+  for (int64_t cell = 0; cell < tsr_least(r->last.size, KEPT_RUNS); cell++)
+    r->runs[cell] = tsr_window_run_of(&r->last, cell);
+}
+
+static void fold_piece(const fold_run *r, int64_t row, int64_t piece) {
   const tsr_window_shape *window = &r->w->window;
-  const tsr_window_dim *d = &window->dims[window->rank - 1];
   const int bytes = r->w->element_bytes;
-  char *to = r->call->outputs[0] + row * d->windows * bytes;
+  const int64_t first = row * window->dims[window->rank - 1].windows + piece * PIECE;
+  char *to = r->call->outputs[0] + first * bytes;
   tsr_window_cells cells;
-  tsr_elements_fill(to, r->call->inputs[1], bytes, d->windows);
+  tsr_elements_fill(to, r->call->inputs[1], bytes, r->last.windows);
   tsr_window_cells_start(&cells, window, row);
   do {
     if (cells.row < 0 && !r->pads) continue;
-    for (int64_t cell = 0; cell < d->size; cell++) fold_cell(r, to, cells.row, cell);
+    for (int64_t cell = 0; cell < r->last.size; cell++) fold_cell(r, to, cells.row, cell);
   } while (tsr_window_cells_next(&cells));
 }
 
 static tsr_status fold_some(void *context, int64_t task, int worker) {
   (void)worker;
-  const fold_run *r = context;
-  const int64_t end = tsr_least((task + 1) * r->rows_of_task, tsr_window_row_count(&r->w->window));
-  for (int64_t row = task * r->rows_of_task; row < end; row++) fold_row(r, row);
+  fold_run r = *(const fold_run *)context;
+  const int64_t all = tsr_window_row_count(&r.w->window) * r.pieces;
+  const int64_t end = tsr_least((task + 1) * r.pieces_of_task, all);
+  for (int64_t i = task * r.pieces_of_task; i < end; i++) {
+    if (r.pieces > 1) open_piece(&r, i % r.pieces);
+    fold_piece(&r, i / r.pieces, i % r.pieces);
+  }
   return NULL;
 }
 
@@ -89,11 +104,12 @@ tsr_status tsr_window_fold_run(const void *description, const tsr_kernel_call *c
   const tsr_window_dim *d = &w->window.dims[w->window.rank - 1];
   fold_run r = {.w = w, .loops = tsr_fold_loops_of(w->dtype, w->op), .call = call};
   if (!rows || !d->windows) return NULL;
-  const int64_t work = tsr_saturated_multiply(d->windows, tsr_window_cell_count(&w->window));
+  r.pieces = (d->windows + PIECE - 1) / PIECE;
+  const int64_t work =
+      tsr_saturated_multiply(tsr_least(d->windows, PIECE), tsr_window_cell_count(&w->window));
   r.pads = padding_counts(&r);
-  for (int64_t cell = 0; cell < tsr_least(d->size, KEPT_RUNS); cell++)
-    r.runs[cell] = tsr_window_run_of(d, cell);
-  r.rows_of_task = work < TASK_WORK ? TASK_WORK / work : 1;
-  const int64_t tasks = (rows + r.rows_of_task - 1) / r.rows_of_task;
+  open_piece(&r, 0);
+  r.pieces_of_task = work < TASK_WORK ? TASK_WORK / work : 1;
+  const int64_t tasks = (rows * r.pieces + r.pieces_of_task - 1) / r.pieces_of_task;
   return tsr_pool_run(tasks > 1 ? call->pool : NULL, tasks, fold_some, &r);
 }

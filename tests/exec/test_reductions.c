@@ -209,36 +209,57 @@ static void maps_compute_each_element(void **state) {
 
 // The largest of each window by two programs: >= and +, which have loops, and the same written so
 // that they have none.
+static void choose_largest(bool plainly, const char *in, const char *source, const char *window,
+                           const char *strides, const void *const *inputs, float *out) {
+  TSR_OWN(text, text);
+  tsr_text_addf(&text,
+                "func.func @main(%%x: tensor<%sxf32>, %%u: tensor<%sxf32>, %%o: tensor<f32>) -> "
+                "tensor<%sxf32> {\n"
+                "  %%w = \"stablehlo.select_and_scatter\"(%%x, %%u, %%o) <{window_dimensions = "
+                "array<i64: %s>, window_strides = array<i64: %s>}> ({\n"
+                "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
+                "    stablehlo.return %%r : tensor<i1>\n  }, {\n"
+                "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
+                "    stablehlo.return %%r : tensor<f32>\n"
+                "  }) : (tensor<%sxf32>, tensor<%sxf32>, tensor<f32>) -> tensor<%sxf32>\n"
+                "  return %%w : tensor<%sxf32>\n}",
+                in, source, in, window, strides,
+                plainly ? "    %r = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> "
+                          "tensor<i1>\n"
+                        : "    %s = stablehlo.subtract %a, %b : tensor<f32>\n"
+                          "    %r = stablehlo.compare GE, %s, %o : (tensor<f32>, tensor<f32>) -> "
+                          "tensor<i1>\n",
+                plainly ? "    %r = stablehlo.add %a, %b : tensor<f32>\n"
+                        : "    %s = stablehlo.negate %b : tensor<f32>\n"
+                          "    %r = stablehlo.subtract %a, %s : tensor<f32>\n",
+                in, source, in, in);
+  run_text(tsr_text_string(&text), inputs, OUT_TO(out));
+}
+
 static void windows_choose_where_sources_go(void **state) {
   (void)state;
-  static const char *const selects[] = {
-      "    %r = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n",
-      "    %s = stablehlo.subtract %a, %b : tensor<f32>\n"
-      "    %r = stablehlo.compare GE, %s, %o : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"};
-  static const char *const scatters[] = {"    %r = stablehlo.add %a, %b : tensor<f32>\n",
-                                         "    %s = stablehlo.negate %b : tensor<f32>\n"
-                                         "    %r = stablehlo.subtract %a, %s : tensor<f32>\n"};
   const float x[4][5] = {{7, 2, 5, 3, 8}, {3, 8, 9, 3, 4}, {1, 5, 7, 5, 6}, {0, 6, 2, 10, 2}};
   const float source[2][2] = {{2, 6}, {3, 1}}, zero = 0;
   const float wanted[4][5] = {{0, 0, 0, 0, 0}, {0, 0, 8, 0, 0}, {0, 0, 3, 0, 0}, {0, 0, 0, 1, 0}};
-  for (size_t i = 0; i < COUNT_OF(selects); i++) {
-    TSR_OWN(text, text);
+  for (int plainly = 0; plainly < 2; plainly++) {
     float out[4][5];
-    tsr_text_addf(&text,
-                  "func.func @main(%%x: tensor<4x5xf32>, %%u: tensor<2x2xf32>, %%o: tensor<f32>) "
-                  "-> tensor<4x5xf32> {\n"
-                  "  %%w = \"stablehlo.select_and_scatter\"(%%x, %%u, %%o) <{window_dimensions = "
-                  "array<i64: 2, 3>, window_strides = array<i64: 2, 2>}> ({\n"
-                  "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
-                  "    stablehlo.return %%r : tensor<i1>\n  }, {\n"
-                  "  ^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n%s"
-                  "    stablehlo.return %%r : tensor<f32>\n"
-                  "  }) : (tensor<4x5xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x5xf32>\n"
-                  "  return %%w : tensor<4x5xf32>\n}",
-                  selects[i], scatters[i]);
-    run_text(tsr_text_string(&text), IN(x, source, &zero), OUT_TO(out));
+    choose_largest(plainly, "4x5", "2x2", "2, 3", "2, 2", IN(x, source, &zero), out[0]);
     assert_memory_equal(out, wanted, sizeof wanted);
   }
+}
+
+static void channels_choose_apart(void **state) {
+  (void)state;
+  enum { ELEMENTS = 2 * 7 * 5 * 300, SOURCES = 2 * 3 * 4 * 300 };
+  static float x[ELEMENTS], source[SOURCES], out[2][ELEMENTS];
+  const float zero = 0;
+  test_random random = {6};
+  for (int i = 0; i < ELEMENTS; i++) x[i] = (float)test_random_range(&random, -9, 9);
+  for (int i = 0; i < SOURCES; i++) source[i] = (float)test_random_range(&random, -9, 9);
+  for (int plainly = 0; plainly < 2; plainly++)
+    choose_largest(plainly, "2x7x5x300", "2x3x4x300", "1, 3, 2, 1", "1, 2, 1, 1",
+                   IN(x, source, &zero), out[plainly]);
+  assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
 
 // ---- memory ----
@@ -311,4 +332,4 @@ static void compiling_survives_every_failed_allocation(void **state) {
 SUITE(reductions, TEST(plain_bodies_reduce_any_dims), TEST(any_body_reduces_several_tensors),
       TEST(windows_of_any_body_are_reduced), TEST(sorts_take_any_comparison),
       TEST(maps_compute_each_element), TEST(windows_choose_where_sources_go),
-      TEST(compiling_survives_every_failed_allocation))
+      TEST(channels_choose_apart), TEST(compiling_survives_every_failed_allocation))

@@ -157,6 +157,20 @@ static void windows_are_reduced(void **state) {
   }
 }
 
+static void long_rows_of_windows_go_in_pieces(void **state) {
+  (void)state;
+  static const tsr_window_dim rows[] = {{20000, 19998, 3, 1, 1, 1, 0},
+                                        {20000, 10001, 3, 2, 1, 1, 2},
+                                        {5000, 9997, 2, 1, 2, 2, 0},
+                                        {9000, 9000, 20, 1, 1, 1, 10}};
+  test_random random = {5};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    const tsr_window_shape w = {.rank = 2, .dims = {{2, 2, 1, 1, 1, 1, 0}, rows[i]}};
+    check_fold(&random, w, TSR_TILE_ADD, i % 2 ? 3 : 0);
+    check_fold(&random, w, TSR_TILE_MAXIMUM, -INFINITY);
+  }
+}
+
 // ---- select and scatter ----
 
 static void check_scatter(test_random *random, tsr_window_shape w, bool smallest) {
@@ -249,5 +263,5 @@ static void the_first_extreme_element_is_found(void **state) {
 }
 
 SUITE(windows, TEST(elements_are_combined_up_to_each), TEST(extremes_keep_nans_and_signs_of_zeros),
-      TEST(windows_are_reduced), TEST(chosen_elements_take_the_sources),
-      TEST(the_first_extreme_element_is_found))
+      TEST(windows_are_reduced), TEST(long_rows_of_windows_go_in_pieces),
+      TEST(chosen_elements_take_the_sources), TEST(the_first_extreme_element_is_found))
