@@ -14,6 +14,7 @@
 
 #include "base/arithmetic.h"
 #include "element/copy_internal.h"
+#include "element/copy_square.h"
 #include "tessera/engine/kernels.h"
 #include "tessera/shape.h"
 
@@ -220,12 +221,26 @@ static inline void prefetch_lines(const char *from, int64_t step, int64_t count)
   for (int64_t i = 0; i < count; i++) __builtin_prefetch(from + i * step);
 }
 
-// Tiles go along a block of the source, then to the next lines: pages of the target stay known.
-// Squares, then the rest of lines and of whole lines.
+// A whole tile by wider registers, where the processor has them.
+static inline bool turn_wide(int width, const char *from, int64_t from_step, int64_t lines,
+                             int64_t across, transpose_tile *out) {
+#if defined TSR_COPY_AVX2
+  if (width == 4 && lines == 16 && across == 16 && __builtin_cpu_supports("avx2")) {
+    tsr_turn_4_avx2(from, from_step, out->rows[0], LINE);
+    return true;
+  }
+#endif
+  (void)width, (void)from, (void)from_step, (void)lines, (void)across, (void)out;
+  return false;
+}
+
+// A tile: squares, then the rest of lines and of whole lines. Tiles go along a block of the source,
+// then to the next lines: pages of the target stay known.
 #define TRANSPOSE(width)                                                                          \
   static void turn_##width(const char *from, int64_t from_step, int64_t lines, int64_t across,    \
                            transpose_tile *out) {                                                 \
     enum { N = 16 / (width) };                                                                    \
+    if (turn_wide(width, from, from_step, lines, across, out)) return;                            \
     const int64_t whole = lines / N * N, squares = across / N * N;                                \
     for (int64_t j = 0; j < whole; j += N)                                                        \
       for (int64_t i = 0; i < squares; i += N)                                                    \
