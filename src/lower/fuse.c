@@ -193,6 +193,10 @@ tsr_status tsr_fuse_block(tsr_lowering *lowering, tsr_ir_block *block, tsr_fusio
     TSR_NEED(!fuser.out_of_memory);
   }
   TSR_TRY(join_siblings(&fuser));
+  for (int i = 0; i < fuser.count; i++)
+    if (fuser.ops[i].group && fuser.ops[i].group->last == i)
+      tsr_group_spare_loads(&fuser, fuser.ops[i].group);
+  TSR_NEED(!fuser.out_of_memory);
   for (int i = 0; i < fuser.count; i++) leave_alone(&fuser.ops[i]);
   return tsr_fuser_order(&fuser, out_fusions, out_count);
 }

@@ -524,3 +524,72 @@ bool tsr_group_find_loads(const tsr_fuse_group *a, const tsr_fuse_group *b, cons
     }
   return found;
 }
+
+// ---- values made of what is loaded anyway ----
+
+enum { MOST_AGAIN = 3 };  // cheap ops that replace a load
+
+static bool is_cheap(const tsr_fuse_op *def) {
+  return def && def->kind == TSR_FUSE_ELEMENTWISE && def->op->info->id != TSR_OP_REDUCE &&
+         tsr_elementwise_row_of(def->op)->cost <= 1;
+}
+
+static tsr_form operand_form(const tsr_op *op, int operand, const tsr_form *form) {
+  const bool scalar = tsr_type_element_count(tsr_operand_type(op, operand)) == 1;
+  return scalar ? (tsr_form){0} : *form;
+}
+
+// Whether a value is made, by few cheap ops, of others that the group has at the same places.
+static bool is_at_hand(const tsr_fuser *fuser, const tsr_fuse_group *group, const tsr_value *value,
+                       const tsr_form *form, bool itself, int *left) {
+  const tsr_fuse_op *def = tsr_fuser_def(fuser, value);
+  if (value->def && tsr_op_splat(value->def)) return true;
+  if (!itself && find_node(group, value, form) >= 0) return true;
+  if (!is_cheap(def) || (*left)-- == 0) return false;
+  for (int i = 0; i < def->op->operand_count; i++) {
+    const tsr_form own = operand_form(def->op, i, form);
+    if (!is_at_hand(fuser, group, tsr_op_operand(def->op, i), &own, false, left)) return false;
+  }
+  return true;
+}
+
+static int make_again(tsr_fuser *fuser, tsr_fuse_group *group, tsr_value *value, tsr_form form);
+
+// Makes node `node` compute its value of what the group has.
+static bool compute_again(tsr_fuser *fuser, tsr_fuse_group *group, int node) {
+  const tsr_op *op = group->nodes[node].value->def;
+  int in[3] = {0};
+  for (int i = 0; i < op->operand_count; i++) {
+    const tsr_form form = operand_form(op, i, &group->nodes[node].form);
+    in[i] = make_again(fuser, group, tsr_op_operand(op, i), form);
+    if (in[i] < 0) return false;
+  }
+  group->nodes[node].kind = TSR_NODE_COMPUTE;
+  for (int i = 0; i < 3; i++) group->nodes[node].in[i] = in[i];
+  return true;
+}
+
+static int make_again(tsr_fuser *fuser, tsr_fuse_group *group, tsr_value *value, tsr_form form) {
+  const bool splat = value->def && tsr_op_splat(value->def);
+  if (splat) form = (tsr_form){0};
+  int node = find_node(group, value, &form);
+  if (node >= 0) return node;
+  node = add_node(
+      fuser, group,
+      (tsr_fuse_node){
+          .kind = splat ? TSR_NODE_SPLAT : TSR_NODE_COMPUTE, .value = value, .form = form});
+  return splat || (node >= 0 && compute_again(fuser, group, node)) ? node : -1;
+}
+
+void tsr_group_spare_loads(tsr_fuser *fuser, tsr_fuse_group *group) {
+  for (int i = 0; i < group->node_count; i++) {
+    const tsr_fuse_node *node = &group->nodes[i];
+    const tsr_fuse_op *def = tsr_fuser_def(fuser, node->value);
+    int left = MOST_AGAIN;
+    if (node->kind != TSR_NODE_LOAD || !def || !def->group) continue;
+    if (group->node_count + 4 * MOST_AGAIN > TSR_FUSE_NODES) return;
+    if (is_at_hand(fuser, group, node->value, &node->form, true, &left) &&
+        compute_again(fuser, group, i))
+      group->input_count--;
+  }
+}
