@@ -93,17 +93,20 @@ AVX2_INLINE tsr_f64x4 log64(tsr_f64x4 x) {
   return log64_with_limits(x, log64_of_split(parts, all64(0)));
 }
 
-// 2^x to 10 digits, for a result that is rounded to f32; beyond its range it stays beyond.
-AVX2_INLINE tsr_f64x4 exp2_short(tsr_f64x4 any) {
+// 2^x to 10 digits for -1000 < x < 1000.
+AVX2_INLINE tsr_f64x4 exp2_of_bounded(tsr_f64x4 x) {
   static const double terms[] = {0x1.62e42fef7b615p-1, 0x1.ebfbe07adaf0ep-3,  0x1.c6b08df504732p-5,
                                  0x1.3b29f0db2e951p-7, 0x1.5d8722ae9de47p-10, 0x1.445e8989d3b5dp-13,
                                  0x1.00f1db59f27fcp-16};
-  const tsr_f64x4 x = clamp64(any, -500, 500), shift = all64(ROUND_SHIFT64 + 1023);
+  const tsr_f64x4 shift = all64(ROUND_SHIFT64 + 1023);
   const tsr_f64x4 shifted = x + shift, rest = x - (shifted - shift);
   const tsr_i64x4 scale = _mm256_slli_epi64(_mm256_castpd_si256(shifted), 52);
   const tsr_f64x4 value = fma64(POLYNOMIAL64(terms, rest), rest, all64(1));
   return value * _mm256_castsi256_pd(scale);
 }
+
+// The same for every x, with a result that is rounded to f32: beyond its range it stays beyond.
+AVX2_INLINE tsr_f64x4 exp2_short(tsr_f64x4 x) { return exp2_of_bounded(clamp64(x, -500, 500)); }
 
 // log2(x) to 10 digits, for an x of f32 or not far beyond; NaN for those below 0.
 AVX2_INLINE tsr_f64x4 log2_short(tsr_f64x4 any) {

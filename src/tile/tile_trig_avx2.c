@@ -129,17 +129,15 @@ AVX2_INLINE tsr_f64x4 cube_root(tsr_f64x4 x) {
   return with_sign64(exp2_short(log2_short(size64(x)) * all64(1.0 / 3)), x);
 }
 
-// exp(x^2) erfc(x) (1 + 2 x) is a smooth function of (x - 4) / (x + 4); the square is exact.
+// exp(x^2) erfc(x) is a smooth function of (x - 3) / (x + 3); the square is exact.
 AVX2_INLINE tsr_f64x4 error_function_complement(tsr_f64x4 x) {
   static const double terms[] = {
-      0x1.3ba5916e900f2p+0,  -0x1.1df1ad1e975e4p-3, 0x1.f7f5e63880750p-7,   0x1.16ecf5d82e376p-4,
-      -0x1.9ddb3e91f3c67p-4, 0x1.7fed64fdf63f3p-4,  -0x1.0faf8dd747754p-4,  0x1.308736f8ed474p-5,
-      -0x1.095dd520af65fp-6, 0x1.47dd073cfef85p-8,  -0x1.9fd304d991340p-11, -0x1.5c7b7fc0dd20fp-13,
-      0x1.045b1433c492ap-12, 0x1.80c1f3f0abc42p-15};
-  const tsr_f64x4 size = _mm256_min_pd(all64(10.2), size64(x)), four = all64(4);
-  const tsr_f64x4 scaled = POLYNOMIAL64(terms, (size - four) / (size + four));
-  const tsr_f64x4 value =
-      scaled * exp2_short(size * size * all64(-LOG2_E64)) / fma64(size, all64(2), all64(1));
+      0x1.6e9827d01c250p-3,   -0x1.4e102bb370f55p-2, 0x1.f6ff21aadd921p-3,  -0x1.336ff4a88ad5bp-3,
+      0x1.258ad010153a9p-4,   -0x1.8fa890d126063p-6, 0x1.17e8db7fbbedcp-8,  0x1.757118a695e2ap-11,
+      -0x1.3bed14329e781p-11, 0x1.04604aa5b948bp-15, 0x1.17ae211370029p-14, 0x1.5403afec38a6cp-18};
+  const tsr_f64x4 size = _mm256_min_pd(all64(10.1), size64(x)), three = all64(3);
+  const tsr_f64x4 scaled = POLYNOMIAL64(terms, (size - three) / (size + three));
+  const tsr_f64x4 value = scaled * exp2_of_bounded(size * size * all64(-LOG2_E64));
   return select64(x, all64(2) - value, value);
 }
 
