@@ -11,13 +11,16 @@
 #define MADD_ONE_f32(a, b, c) __builtin_fmaf(a, b, c)
 #define MADD_ONE_f64(a, b, c) __builtin_fma(a, b, c)
 
-// 8 lines of 8 floats; the first `stores` steps go to `out`, `width` apart. A step of 6 lines is
-// stored whole: the two floats too many are overwritten by the next step.
+// 8 lines of up to 8 floats (`count` of them, read by `mask`) become steps of `out`, `width` apart.
+// A step of 6 lines is stored as 8 floats: the two too many are overwritten by the next step, and
+// after the last one there is room for them.
 TARGET static inline __attribute__((always_inline)) void transpose_8(const float *const *lines,
-                                                                     int64_t at, float *out,
+                                                                     int64_t at, __m256i mask,
+                                                                     int64_t count, float *out,
                                                                      const int width) {
   __m256 r[8], t[8];
-  for (int i = 0; i < 8; i++) r[i] = _mm256_loadu_ps(lines[i] + at);
+  for (int i = 0; i < 8; i++)
+    r[i] = count == 8 ? _mm256_loadu_ps(lines[i] + at) : _mm256_maskload_ps(lines[i] + at, mask);
   for (int i = 0; i < 8; i += 2) {
     t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
     t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
@@ -28,26 +31,32 @@ TARGET static inline __attribute__((always_inline)) void transpose_8(const float
       r[i + 2 * j + 1] = _mm256_shuffle_ps(t[i + j], t[i + j + 2], 0xee);
     }
   for (int i = 0; i < 4; i++)
-    _mm256_storeu_ps(out + i * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+    if (i < count) _mm256_storeu_ps(out + i * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
   for (int i = 0; i < 4; i++)
-    _mm256_storeu_ps(out + (i + 4) * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    if (i + 4 < count)
+      _mm256_storeu_ps(out + (i + 4) * width, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
 }
 
 // Each gives the steps done; the rest is left to the caller.
 TARGET static inline __attribute__((always_inline)) int64_t TRANSPOSE_f32(const int width,
                                                                           const void *const *lines,
                                                                           int64_t count, void *to) {
+  static const int32_t masks[] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
   float *out = to;
   const float *eight[2][8];
   for (int i = 0; i < 16; i++) eight[i / 8][i % 8] = lines[i < width ? i : 0];
+  const __m256i all = _mm256_set1_epi32(-1);
   int64_t step = 0;
-  // The last step of 6 lines would be stored past the end.
-  const int64_t spare = width == 6 ? 1 : 0;
-  for (; step + 8 + spare <= count; step += 8) {
-    transpose_8(eight[0], step, out + step * width, width);
-    if (width == 16) transpose_8(eight[1], step, out + step * width + 8, width);
+  for (; step + 8 <= count; step += 8) {
+    transpose_8(eight[0], step, all, 8, out + step * width, width);
+    if (width == 16) transpose_8(eight[1], step, all, 8, out + step * width + 8, width);
   }
-  return step;
+  const int64_t rest = count - step;
+  if (!rest) return count;
+  const __m256i mask = _mm256_loadu_si256((const __m256i *)(const void *)(masks + 8 - rest));
+  transpose_8(eight[0], step, mask, rest, out + step * width, width);
+  if (width == 16) transpose_8(eight[1], step, mask, rest, out + step * width + 8, width);
+  return count;
 }
 
 TARGET static inline __attribute__((always_inline)) void transpose_4(const double *const *lines,

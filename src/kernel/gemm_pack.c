@@ -92,26 +92,34 @@ static void walk_lines(const line_panel *panel, int64_t at, int64_t most, line_p
   for (int i = 0; i < panel->used; i++) out->lines[i] = address(panel, panel->places[i] + place);
 }
 
-// Adds the places of dims 0 to before `rank` for the kernel position `index`.
-static bool enter_all(const line_panel *panel, int line, int rank, int64_t index, int64_t *place) {
-  const tsr_gemm_window *window = panel->packing->side->window;
+// Splits the number of a place in the window into its coordinates along dims 0 to before `rank`.
+static void split_place(const tsr_gemm_window *window, int rank, int64_t index, int64_t *out_at) {
   for (int d = rank - 1; d >= 0; d--) {
-    const tsr_conv_dim *dim = &window->dims[d];
-    if (!tsr_conv_enter(dim, panel->corners[line][d], index % dim->kernel, place)) return false;
-    index /= dim->kernel;
+    out_at[d] = index % window->dims[d].kernel;
+    index /= window->dims[d].kernel;
   }
+}
+
+// Adds the places of the coordinates `at` of dims 0 to before `rank`; false if one is outside.
+static bool enter_all(const line_panel *panel, int line, int rank, const int64_t *at,
+                      int64_t *place) {
+  const tsr_gemm_window *window = panel->packing->side->window;
+  for (int d = 0; d < rank; d++)
+    if (!tsr_conv_enter(&window->dims[d], panel->corners[line][d], at[d], place)) return false;
   return true;
 }
 
 // One place in the window: its channels.
-static void window_lines(const line_panel *panel, int64_t at, int64_t most, line_piece *out) {
+static void window_lines(const line_panel *panel, int64_t first, int64_t most, line_piece *out) {
   const tsr_gemm_window *window = panel->packing->side->window;
-  const int64_t channel = at % window->channels, index = at / window->channels;
+  const int64_t channel = first % window->channels;
+  int64_t at[TSR_MAX_RANK];
+  split_place(window, window->rank, first / window->channels, at);
   out->count = tsr_least(most, window->channels - channel);
   out->stride = window->channel_stride;
   for (int i = 0; i < panel->used; i++) {
     int64_t place = panel->places[i] + channel * window->channel_stride;
-    const bool inside = enter_all(panel, i, window->rank, index, &place);
+    const bool inside = enter_all(panel, i, window->rank, at, &place);
     out->lines[i] = inside ? address(panel, place) : NULL;
   }
 }
@@ -130,17 +138,19 @@ static const void *cut_line(const line_panel *panel, int line, int64_t place, in
 }
 
 // All places along the last dim, with their channels, as one line.
-static void joined_lines(const line_panel *panel, int64_t at, int64_t most, bool native,
+static void joined_lines(const line_panel *panel, int64_t from, int64_t most, bool native,
                          line_piece *out) {
   const tsr_gemm_window *window = panel->packing->side->window;
   const int last = window->rank - 1;
   const tsr_conv_dim *dim = &window->dims[last];
-  const int64_t length = dim->kernel * window->channels, first = at % length;
+  const int64_t length = dim->kernel * window->channels, first = from % length;
+  int64_t at[TSR_MAX_RANK];
+  split_place(window, last, from / length, at);
   out->count = tsr_least(most, length - first);
   out->stride = 1;
   for (int i = 0; i < panel->used; i++) {
     int64_t place = panel->places[i];
-    if (!enter_all(panel, i, last, at / length, &place)) {
+    if (!enter_all(panel, i, last, at, &place)) {
       out->lines[i] = NULL;
       continue;
     }

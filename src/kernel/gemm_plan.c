@@ -3,11 +3,14 @@
 #include "kernel/gemm.h"
 
 enum {
-  DEPTH_BLOCK = 384,    // a panel of the right side is 24 KiB
-  ROW_BLOCK = 120,      // a block of the left side is 180 KiB
-  MOST_COLUMNS = 1024,  // of a task: a block of the right side is 1.5 MiB
+  DEPTH_BLOCK = 320,    // a panel of the right side is 20 KiB, one of the left 8 KiB
+  ROW_BLOCK = 144,      // a block of the left side is 180 KiB
+  MOST_COLUMNS = 1024,  // of a task: a block of the right side is 1.25 MiB
   MOST_SUMS = 1 << 17,  // of a task that keeps its sums apart
-  FEW_ROWS = 12,        // so few that packing the right side would cost more than it gains
+  // With smaller tiles too much of the time goes into packing.
+  FEW_TASKS = 4,
+  SMALL_TILE = 256 * 512,
+  FEW_ROWS = 12,  // so few that packing the right side would cost more than it gains
   FEW_COLUMNS = 48,
   SHORT_DEPTH = 32,  // a sum that has the bits of a plain loop
   LEAST_DOT = 64,    // a shorter depth is summed in order
@@ -93,7 +96,11 @@ static void split_panels(tsr_gemm *gemm) {
         gemm->task_columns > MOST_COLUMNS ||
         (!gemm->direct && gemm->task_rows * gemm->task_columns > MOST_SUMS);
     const bool least = gemm->task_rows <= 96 && gemm->task_columns <= 96;
-    if (!large || least) return;
+    const bool enough = row_parts * column_parts >= FEW_TASKS &&
+                        gemm->task_rows * gemm->task_columns <= SMALL_TILE &&
+                        gemm->task_columns <= MOST_COLUMNS &&
+                        depth * (double)gemm->task_rows * (double)gemm->task_columns < most_flops;
+    if (!large || least || enough) return;
     if (gemm->task_columns > MOST_COLUMNS || gemm->task_columns >= gemm->task_rows)
       column_parts *= 2;
     else if (gemm->task_rows > 96)
@@ -114,7 +121,8 @@ static void size_panels(tsr_gemm *gemm) {
   const int64_t left_rows = round_up(tsr_least(rows, gemm->row_block), TSR_GEMM_ROWS);
   const int64_t columns = round_up(gemm->task_columns * gemm->parts, gemm->kernels->columns);
   const int64_t step = gemm->depth_block * size;
-  gemm->left_bytes = gemm->loose_left ? 0 : round_up(left_rows * step, 64);
+  // Packing may write a little past the last panel.
+  gemm->left_bytes = gemm->loose_left ? 0 : round_up(left_rows * step, 64) + 64;
   gemm->right_bytes = round_up((gemm->loose_right ? gemm->kernels->columns : columns) * step, 64);
   gemm->line_bytes = round_up(step, 64);
   gemm->sum_bytes = gemm->direct ? 0 : round_up(rows * columns * gemm->kernels->element_bytes, 64);
@@ -156,7 +164,7 @@ static tsr_status check_types(tsr_gemm *gemm) {
 int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm) {
   const int64_t step = round_up(DEPTH_BLOCK * gemm->kernels->element_bytes * gemm->parts, 64);
   const int64_t rows = ROW_BLOCK + TSR_GEMM_ROWS, columns = MOST_COLUMNS + TSR_GEMM_MOST_COLUMNS;
-  return (rows + columns * gemm->parts + TSR_GEMM_MOST_COLUMNS + 1) * step +
+  return (rows + columns * gemm->parts + TSR_GEMM_MOST_COLUMNS + 2) * step +
          2 * MOST_SUMS * gemm->kernels->element_bytes * gemm->parts;
 }
 

@@ -129,7 +129,8 @@ static bool all_points(const conv_dims *c) {
 }
 
 static void set_window(conv_dims *c) {
-  enum { MOST = 1 << 30 };
+  // Long lines are better read place by place: then none is cut at the edge of the input.
+  enum { MOST = 1 << 30, MOST_JOINED = 32 };
   tsr_gemm_window *window = &c->window;
   window->batch = c->output_batch;
   window->batch_stride = c->input_batch_stride;
@@ -142,7 +143,7 @@ static void set_window(conv_dims *c) {
                    window->channel_stride == 1 && last->input_stride == window->channels &&
                    tsr_saturated_multiply(last->output, last->step) < MOST &&
                    last->pad_low < MOST && last->pad_low > -MOST && last->kernel < MOST &&
-                   window->channels < MOST;
+                   window->channels < MOST_JOINED;
 }
 
 static tsr_gemm_side input_side(const conv_dims *c, tsr_dtype dtype) {
