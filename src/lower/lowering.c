@@ -119,6 +119,12 @@ static void fill(char *out, int64_t bytes, const char *element, int64_t width) {
     memcpy(out + done, out, (size_t)tsr_least(done, bytes - done));
 }
 
+// Integers narrower than a byte are extended by their sign in the memory of a run, not in programs.
+static bool needs_signs(const tsr_type *type, tsr_scalar_type *out_scalar) {
+  return tsr_scalar_type_of(type, out_scalar) && out_scalar->kind == TSR_CLASS_SIGNED &&
+         out_scalar->bits < 8;
+}
+
 // The bytes of a constant, aligned; those of the program where that is possible.
 static tsr_status constant_data(tsr_lowering *lowering, const tsr_attr *attr, const char **out) {
   enum { ALIGNMENT = 64 };
@@ -126,7 +132,10 @@ static tsr_status constant_data(tsr_lowering *lowering, const tsr_attr *attr, co
   *out = attr->bytes;
   if (bytes <= 0) return NULL;
   const int64_t width = (int64_t)tsr_type_element_bytes(tsr_type_element(attr->type));
-  if (!attr->splat && (uintptr_t)attr->bytes % (uintptr_t)tsr_least(width, 8) == 0) return NULL;
+  tsr_scalar_type scalar;
+  const bool signs = needs_signs(attr->type, &scalar);
+  if (!attr->splat && !signs && (uintptr_t)attr->bytes % (uintptr_t)tsr_least(width, 8) == 0)
+    return NULL;
   char *block = tsr_arena_alloc(&lowering->schedule->arena, (size_t)bytes + ALIGNMENT);
   TSR_NEED(block);
   block += ALIGNMENT - (uintptr_t)block % ALIGNMENT;
@@ -134,6 +143,8 @@ static tsr_status constant_data(tsr_lowering *lowering, const tsr_attr *attr, co
     fill(block, bytes, attr->bytes, width);
   else
     memcpy(block, attr->bytes, (size_t)bytes);
+  for (int64_t i = 0; signs && i < bytes; i++)
+    block[i] = (char)tsr_scalar_load(&scalar, &block[i]).i;
   *out = block;
   return NULL;
 }

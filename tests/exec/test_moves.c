@@ -212,6 +212,27 @@ static void tensors_are_scattered_to_together(void **state) {
   check_evaluated(&random, mixed_text, NULL, -3, 22);
 }
 
+static void narrow_constants_have_their_signs(void **state) {
+  (void)state;
+  static const char text[] =
+      "func.func @main(%x: tensor<2xi32>) -> (tensor<4xi32>, tensor<2xi32>) {\n"
+      "  %c = stablehlo.constant dense<[-1, 7]> : tensor<2xi4>\n"
+      "  %y = stablehlo.convert %x : (tensor<2xi32>) -> tensor<2xi4>\n"
+      "  %z = stablehlo.concatenate %c, %y, dim = 0 : (tensor<2xi4>, tensor<2xi4>) -> "
+      "tensor<4xi4>\n"
+      "  %w = stablehlo.convert %z : (tensor<4xi4>) -> tensor<4xi32>\n"
+      "  %g = \"stablehlo.gather\"(%x, %c) {dimension_numbers = "
+      "#stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, "
+      "slice_sizes = array<i64: 1>} : (tensor<2xi32>, tensor<2xi4>) -> tensor<2xi32>\n"
+      "  return %w, %g : tensor<4xi32>, tensor<2xi32>\n"
+      "}\n";
+  const int32_t x[] = {-3, 5};
+  int32_t joined[4], gathered[2];
+  run_text(text, IN(x), OUT_TO(joined, gathered));
+  assert_memory_equal(joined, ((int32_t[]){-1, 7, -3, 5}), sizeof joined);
+  assert_memory_equal(gathered, x, sizeof gathered);
+}
+
 static tsr_status compile_moves(void *context) {
   TSR_OWN(program, program);
   TSR_OWN(executable, executable);
@@ -242,4 +263,4 @@ static void every_allocation_of_a_lowering_may_fail(void **state) {
 }
 
 SUITE(moves, TEST(ops_move_what_the_evaluator_moves), TEST(tensors_are_scattered_to_together),
-      TEST(every_allocation_of_a_lowering_may_fail))
+      TEST(narrow_constants_have_their_signs), TEST(every_allocation_of_a_lowering_may_fail))
