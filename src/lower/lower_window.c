@@ -146,6 +146,7 @@ static tsr_status lower_fold(tsr_lowering *lowering, tsr_op *op, tsr_tile_op bod
       .element_bytes = (int)tsr_type_element_bytes(tsr_type_element(type))};
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_window_fold_run, &fold, sizeof fold, &step));
+  step->scratch_bytes = tsr_window_fold_scratch_bytes(&fold);
   step->flops = cells_of_all(op, window);
   return NULL;
 }

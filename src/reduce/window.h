@@ -63,6 +63,7 @@ typedef struct tsr_window_fold {
   int element_bytes;
 } tsr_window_fold;
 tsr_status tsr_window_fold_run(const void *description, const tsr_kernel_call *call);
+int64_t tsr_window_fold_scratch_bytes(const tsr_window_fold *window);
 
 // By any body. Inputs: the tensors, their initial values, values from outside.
 typedef struct tsr_window_region {

@@ -39,15 +39,16 @@ static void add_padding(const fold_run *r, char *row, const tsr_window_run *run)
   add_initial(r, row + end * bytes, 1, windows - end);
 }
 
-static void fold_cell(const fold_run *r, char *to, int64_t input_row, int64_t cell) {
+// Takes in one cell of all windows of a piece, of a row of the input (NULL = none) at `from`.
+static void fold_cell(const fold_run *r, char *to, const char *from, int64_t cell) {
   const tsr_window_dim *d = &r->last;
   const int64_t bytes = r->w->element_bytes;
   tsr_window_run run = {.to_step = 1, .from_step = 1};
-  if (input_row >= 0) run = cell < KEPT_RUNS ? r->runs[cell] : tsr_window_run_of(d, cell);
+  if (from) run = cell < KEPT_RUNS ? r->runs[cell] : tsr_window_run_of(d, cell);
   if (r->pads) add_padding(r, to, &run);
   if (!run.count) return;
   char *target = to + run.to * bytes;
-  const char *from = r->call->inputs[0] + (input_row * d->input + run.from) * bytes;
+  from += run.from * bytes;
   if (run.to_step == 1 && run.from_step == 1)
     r->loops->pair(target, target, from, run.count);
   else
@@ -63,28 +64,66 @@ static void open_piece(fold_run *r, int64_t piece) {
     r->runs[cell] = tsr_window_run_of(&r->last, cell);
 }
 
-static void fold_piece(const fold_run *r, int64_t row, int64_t piece) {
+static const char *input_row(const fold_run *r, int64_t row) {
+  return row < 0 ? NULL : r->call->inputs[0] + row * r->last.input * r->w->element_bytes;
+}
+
+// Extremes do not depend on the order of cells: the rows under a window are combined first, by
+// vectors, and the cells along the last dim, which may need steps, are those of one row.
+static bool rows_first(const tsr_window_fold *w) {
+  const tsr_window_dim *last = &w->window.dims[w->window.rank - 1];
+  return (w->op == TSR_TILE_MAXIMUM || w->op == TSR_TILE_MINIMUM) && last->size > 1 &&
+         last->windows <= PIECE && tsr_window_cell_count(&w->window) > last->size;
+}
+
+int64_t tsr_window_fold_scratch_bytes(const tsr_window_fold *window) {
+  const tsr_window_dim *last = &window->window.dims[window->window.rank - 1];
+  return rows_first(window) ? last->input * window->element_bytes : 0;
+}
+
+static void fold_rows_first(const fold_run *r, int64_t row, char *to, char *joined) {
+  const int64_t count = r->last.input;
+  bool any = false;
+  tsr_window_cells cells;
+  tsr_window_cells_start(&cells, &r->w->window, row);
+  do {
+    const char *from = input_row(r, cells.row);
+    if (!from || !count) continue;
+    if (any)
+      r->loops->pair(joined, joined, from, count);
+    else
+      memcpy(joined, from, (size_t)(count * r->w->element_bytes));
+    any = true;
+  } while (tsr_window_cells_next(&cells));
+  for (int64_t cell = 0; any && cell < r->last.size; cell++) fold_cell(r, to, joined, cell);
+}
+
+static void fold_piece(const fold_run *r, int64_t row, int64_t piece, char *scratch) {
   const tsr_window_shape *window = &r->w->window;
   const int bytes = r->w->element_bytes;
   const int64_t first = row * window->dims[window->rank - 1].windows + piece * PIECE;
   char *to = r->call->outputs[0] + first * bytes;
   tsr_window_cells cells;
   tsr_elements_fill(to, r->call->inputs[1], bytes, r->last.windows);
+  if (rows_first(r->w) && !r->pads) {
+    fold_rows_first(r, row, to, scratch);
+    return;
+  }
   tsr_window_cells_start(&cells, window, row);
   do {
     if (cells.row < 0 && !r->pads) continue;
-    for (int64_t cell = 0; cell < r->last.size; cell++) fold_cell(r, to, cells.row, cell);
+    const char *from = input_row(r, cells.row);
+    for (int64_t cell = 0; cell < r->last.size; cell++) fold_cell(r, to, from, cell);
   } while (tsr_window_cells_next(&cells));
 }
 
 static tsr_status fold_some(void *context, int64_t task, int worker) {
-  (void)worker;
   fold_run r = *(const fold_run *)context;
   const int64_t all = tsr_window_row_count(&r.w->window) * r.pieces;
   const int64_t end = tsr_least((task + 1) * r.pieces_of_task, all);
   for (int64_t i = task * r.pieces_of_task; i < end; i++) {
     if (r.pieces > 1) open_piece(&r, i % r.pieces);
-    fold_piece(&r, i / r.pieces, i % r.pieces);
+    fold_piece(&r, i / r.pieces, i % r.pieces, tsr_kernel_scratch(r.call, worker));
   }
   return NULL;
 }

@@ -132,9 +132,9 @@ static void check_fold(test_random *random, tsr_window_shape w, tsr_tile_op op, 
   const size_t bytes = (size_t)windows * 4;
   tsr_window_fold fold = {.window = w, .dtype = TSR_F32, .op = op, .element_bytes = 4};
   tsr_window_join(&fold.window);
-  run_kernel(&(kernel_trial){tsr_window_fold_run, &fold,
-                             (const char *const[]){(char *)in, (const char *)&start}, 1,
-                             (char *const[]){(char *)out}, &bytes, 0, 0});
+  run_kernel(&(kernel_trial){
+      tsr_window_fold_run, &fold, (const char *const[]){(char *)in, (const char *)&start}, 1,
+      (char *const[]){(char *)out}, &bytes, tsr_window_fold_scratch_bytes(&fold), 0});
   for (int64_t i = 0; i < windows; i++) {
     float sum = start;
     for (int64_t c = 0; c < tsr_window_cell_count(&w); c++) {
