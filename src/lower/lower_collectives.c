@@ -125,10 +125,10 @@ static tsr_status groups_of(tsr_lowering *lowering, const tsr_op *op, tsr_lane_g
   return simple_groups(lowering, has_channel, out);
 }
 
-// All groups must have the size that the shapes were made for.
+// All groups must have the size that the shapes were made for; -1 = shapes say nothing.
 static tsr_status check_groups(tsr_lowering *lowering, const tsr_op *op,
                                const tsr_lane_groups *groups, int64_t size) {
-  for (int i = 0; i < groups->group_count; i++)
+  for (int i = 0; i < groups->group_count && size >= 0; i++)
     if (groups->starts[i + 1] - groups->starts[i] != size)
       return tsr_fail(UNSUPPORTED, "%s: a group of %d devices of this run, its shapes are of %lld",
                       tsr_op_title(lowering, op), groups->starts[i + 1] - groups->starts[i],
@@ -201,7 +201,7 @@ static tsr_status lower_exchange(tsr_lowering *lowering, tsr_op *op, int64_t spl
 tsr_status tsr_lower_all_gather(tsr_lowering *lowering, tsr_op *op) {
   const int64_t dim = tsr_op_int(op, "all_gather_dim", 0);
   const int64_t from = tsr_operand_type(op, 0)->dims[dim];
-  const int64_t size = from ? tsr_op_result(op, 0)->type->dims[dim] / from : 1;
+  const int64_t size = from ? tsr_op_result(op, 0)->type->dims[dim] / from : -1;
   return lower_exchange(lowering, op, -1, dim, size);
 }
 
@@ -304,7 +304,7 @@ tsr_status tsr_lower_collective_reduce(tsr_lowering *lowering, tsr_op *op) {
 tsr_status tsr_lower_reduce_scatter(tsr_lowering *lowering, tsr_op *op) {
   const tsr_type *from = tsr_operand_type(op, 0), *to = tsr_op_result(op, 0)->type;
   const int64_t dim = tsr_op_int(op, "scatter_dimension", 0);
-  const int64_t size = to->dims[dim] ? from->dims[dim] / to->dims[dim] : 1;
+  const int64_t size = to->dims[dim] ? from->dims[dim] / to->dims[dim] : -1;
   tsr_lane_reduction reduction = {.scattered = true};
   tsr_lane_value *value = tsr_lower_alloc(lowering, 1, sizeof *value);
   TSR_NEED(value);

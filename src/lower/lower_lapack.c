@@ -2,6 +2,7 @@
 // triangles and Cholesky factors have kernels of their own.
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "kernel/lapack_calls.h"
 #include "kernel/triangles.h"
 #include "lower/custom_calls.h"
@@ -210,6 +211,9 @@ static tsr_status lower_routine(tsr_lowering *lowering, tsr_op *op, tsr_lapack_c
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_lapack_run, call, sizeof *call, &step));
   step->scratch_bytes = call->scratch_bytes;
+  const tsr_lapack_matrix *a = &call->inputs[0];
+  const int64_t least = tsr_least(a->rows, a->columns);
+  step->flops = 4 * call->batches * a->rows * a->columns * least;  // about
   return NULL;
 }
 
