@@ -153,10 +153,23 @@ tsr_status tsr_call_chlo(tsr_lowering *lowering, tsr_op *op) {
   return take_results(lowering, op, made);
 }
 
+// Whether the results are the k largest elements of the last dim and their places.
+static bool are_top_k(const tsr_op *op, int64_t k) {
+  const tsr_type *from = tsr_operand_type(op, 0);
+  bool fits = tsr_type_runs(from) && from->rank > 0 && k >= 0 && k <= from->dims[from->rank - 1];
+  for (int i = 0; i < 2 && fits; i++) {
+    const tsr_type *to = op->results[i].type;
+    fits = tsr_type_runs(to) && to->rank == from->rank &&
+           to->dtype == (i ? TSR_I32 : from->dtype) && to->dims[to->rank - 1] == k;
+    for (int d = 0; d < from->rank - 1 && fits; d++) fits = to->dims[d] == from->dims[d];
+  }
+  return fits;
+}
+
 tsr_status tsr_call_top_k(tsr_lowering *lowering, tsr_op *op) {
   TSR_TRY(check_counts(lowering, op, 1, 2));
   const tsr_attr *k = tsr_call_config(op, "k"), *largest = tsr_call_config(op, "largest");
-  if (!k || k->kind != TSR_ATTR_INTEGER ||
+  if (!k || k->kind != TSR_ATTR_INTEGER || !are_top_k(op, k->integer) ||
       (largest && largest->kind == TSR_ATTR_INTEGER && !largest->integer))
     return tsr_fail(UNSUPPORTED, "%s: it must take the k largest elements",
                     tsr_call_title(lowering, op));
@@ -215,8 +228,11 @@ static tsr_status sorted(tsr_lowering *lowering, tsr_op *op, int count, int64_t 
   const tsr_attr *symbol = called && called->count ? called->items[0] : NULL;
   const tsr_op *function = symbol ? tsr_ir_find_symbol(lowering->ir, symbol->bytes) : NULL;
   const tsr_ir_block *body = function ? tsr_func_body(function) : NULL;
-  if (!body || body->arg_count != 2 * count)
-    return tsr_fail(UNSUPPORTED, "%s: it has no comparator", tsr_call_title(lowering, op));
+  bool fits = body && body->arg_count == 2 * count;
+  for (int i = 0; i < 2 * count && fits; i++)
+    fits = body->args[i]->type->kind == TSR_TYPE_TENSOR && body->args[i]->type->rank == 0 &&
+           body->args[i]->type->dtype == tsr_operand_type(op, i / 2)->dtype;
+  if (!fits) return tsr_fail(UNSUPPORTED, "%s: it has no comparator", tsr_call_title(lowering, op));
   const char *dimension = NULL, *stable = NULL;
   TSR_TRY(name_of(lowering, "dimension", &dimension));
   TSR_TRY(name_of(lowering, "is_stable", &stable));
@@ -280,7 +296,8 @@ tsr_status tsr_call_approximate_top_k(tsr_lowering *lowering, tsr_op *op) {
     const tsr_type *from = tsr_operand_type(op, i), *to = op->results[i].type;
     fits = tsr_type_runs(from) && tsr_type_runs(to) && from->rank == type->rank &&
            to->rank == type->rank && from->dtype == to->dtype;
-    for (int d = 0; d < type->rank && fits; d++) fits = to->dims[d] <= from->dims[d];
+    for (int d = 0; d < type->rank && fits; d++)
+      fits = from->dims[d] == type->dims[d] && to->dims[d] <= from->dims[d];
   }
   if (!fits)
     return tsr_fail(UNSUPPORTED, "%s: its results are not a part of its operands",

@@ -23,8 +23,9 @@ tsr_status tsr_lower_fft(tsr_lowering *lowering, tsr_op *op) {
   for (int i = 0; i < in->rank - dims; i++) batches *= in->dims[i];
   for (int i = 0; i < dims; i++) sizes[i] = tsr_attr_int_at(lengths, i);
   tsr_fft *fft = NULL;
-  TSR_TRY(tsr_fft_plan(&lowering->schedule->arena, kind, spectrum->dtype == TSR_C64, batches, dims,
-                       sizes, &fft));
+  TSR_TRY_NOTE(tsr_fft_plan(&lowering->schedule->arena, kind, spectrum->dtype == TSR_C64, batches,
+                            dims, sizes, &fft),
+               "%s", tsr_op_title(lowering, op));
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_fft_run, NULL, 0, &step));
   step->description = fft;
