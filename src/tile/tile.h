@@ -9,8 +9,10 @@
 //   const int x = tsr_tile_load(p, 0, TSR_F32, (int64_t[]){1024, 1}, 0);
 //   const int e = tsr_tile_apply(p, TSR_TILE_EXPONENTIAL, (int[]){x});
 //   const int sum = tsr_tile_reduce(p, TSR_TILE_ADD, e);               // one for each row
-//   tsr_tile_store(p, tsr_tile_apply(p, TSR_TILE_DIVIDE, (int[]){e, sum}), 0, (int64_t[]){1024, 1},
-//   0); status = tsr_tile_finish(p); status = tsr_tile_run(p, &call);
+//   const int share = tsr_tile_apply(p, TSR_TILE_DIVIDE, (int[]){e, sum});
+//   tsr_tile_store(p, share, 0, (int64_t[]){1024, 1}, 0);
+//   status = tsr_tile_finish(p);
+//   status = tsr_tile_run(p, &call);
 //
 // Every op gives the result that its element type asks for: bf16 is computed in f32 and rounded
 // after each op, i4 wraps at 4 bits. Results do not depend on how ops were put together in
@@ -77,8 +79,8 @@ tsr_dtype tsr_tile_dtype(const tsr_tile_program *program, int value);  // TSR_DT
 
 // Writes a value to an output. Strides count elements; those over the row are ignored for a value
 // that reductions made one for each row (tsr_tile_spread_out writes it to the whole row). Outputs
-// must not overlap inputs, but may be an input that is loaded with the same strides and offset
-// only.
+// must not overlap inputs. But an output that has an element for each index may be an input that is
+// loaded with the same strides and offset only.
 void tsr_tile_store(tsr_tile_program *program, int value, int output, const int64_t *strides,
                     int64_t offset);
 // Reduces a value over the outer dims: the output has the batch dims and the dims of a row, without

@@ -400,26 +400,26 @@ static const tsr_tile_step *direct_store(const finishing *f, int64_t at) {
   const tsr_tile_value *value = &p->values[step->result];
   if (!is_shared(value)) return NULL;
   if (p->mode == TSR_TILE_MODE_PHASED && value->phases != UINT64_C(1) << p->levels) return NULL;
-  for (int64_t i = at + 1; i < f->step_count; i++) {
-    const tsr_tile_step *store = &f->steps[i];
-    if (store->result >= 0 || store->operands[0] != step->result) continue;
-    const tsr_tile_stream *s = &p->streams[store->stream_base - TSR_BASE_STREAMS];
-    if (s->direct && !s->is_large && s->extent == TSR_EXTENT_ALL &&
-        !tsr_tile_is_narrow_float(s->dtype) && !is_read_later(f, s, at + 1))
-      return store;
-  }
-  return NULL;
+  if (value->store < 0) return NULL;
+  const tsr_tile_step *store = &f->steps[value->store];
+  const tsr_tile_stream *s = &p->streams[store->stream_base - TSR_BASE_STREAMS];
+  const bool fits = s->direct && !s->is_large && s->extent == TSR_EXTENT_ALL &&
+                    !tsr_tile_is_narrow_float(s->dtype);
+  return fits && !is_read_later(f, s, at + 1) ? store : NULL;
 }
 
 static void place_values(finishing *f, registers *r) {
   tsr_tile_program *p = f->p;
   for (int64_t i = 0; i < p->value_count; i++) {
     tsr_tile_value *value = &p->values[i];
+    value->store = -1;
     if (value->kind == TSR_TILE_CONSTANT)
       value->place = (tsr_tile_place){TSR_BASE_CONSTANTS, value->element};
     else if (is_alias(p, value))
       value->place = (tsr_tile_place){TSR_BASE_STREAMS + value->stream, 0};
   }
+  for (int64_t i = f->step_count - 1; i >= 0; i--)
+    if (f->steps[i].result < 0) p->values[f->steps[i].operands[0]].store = (int)i;
   for (int64_t i = 0; i < f->once_count; i++) place_alone(f, r, &f->once[i]);
   for (int64_t i = 0; i < f->step_count; i++) {
     tsr_tile_step *step = &f->steps[i];

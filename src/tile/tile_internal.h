@@ -62,6 +62,7 @@ typedef struct tsr_tile_value {
   int spread;       // the value that is this one for each index; 0 = none yet
   bool emitted, placed;
   int last;              // the last step that reads it
+  int store;             // the first step that stores it; -1 = none
   tsr_tile_place place;  // where it is
 } tsr_tile_value;
 
