@@ -16,6 +16,13 @@ enum { CHUNK = 1024 };  // elements; a multiple of 8, so that chunks begin with 
 // Elements `first` and on of an argument, as numbers; two for a complex one.
 typedef void number_fn(const void *context, int64_t first, int64_t count, double *out);
 
+// A narrow integer is kept as one of 8 bits, with its sign.
+static tsr_dtype memory_dtype(tsr_dtype dtype) {
+  const tsr_dtype_info *info = tsr_dtype_info_of(dtype);
+  if (!info->sub_byte || info->kind == TSR_CLASS_FLOAT) return dtype;
+  return info->kind == TSR_CLASS_SIGNED ? TSR_I8 : TSR_U8;
+}
+
 static void store_numbers(const tsr_trial_value *value, tsr_dtype real, int64_t at,
                           const double *numbers, int64_t count) {
   const tsr_dtype_info *info = tsr_dtype_info_of(real);
@@ -34,7 +41,7 @@ static void fill_value(const tsr_trial_value *value, number_fn *number, const vo
   const bool complex = tsr_dtype_info_of(value->dtype)->kind == TSR_CLASS_COMPLEX;
   const tsr_dtype real = value->dtype == TSR_C64    ? TSR_F32
                          : value->dtype == TSR_C128 ? TSR_F64
-                                                    : value->dtype;
+                                                    : memory_dtype(value->dtype);
   const int64_t total = complex ? 2 * value->count : value->count;
   double numbers[CHUNK];
   for (int64_t at = 0; at < total; at += CHUNK) {

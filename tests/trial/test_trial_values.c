@@ -55,7 +55,7 @@ static void random_floats_are_normal_and_depend_on_seed_and_argument(void **stat
 static void random_integers_are_small(void **state) {
   (void)state;
   tsr_trial_values values = test_trial_values(
-      false, (tsr_dtype[]){TSR_I32, TSR_BOOL, TSR_I8, TSR_U4}, 4, TSR_SHAPE(1000));
+      false, (tsr_dtype[]){TSR_I32, TSR_BOOL, TSR_I8, TSR_U4, TSR_I4}, 5, TSR_SHAPE(1000));
   assert_ok(tsr_trial_values_random(&values, 7));
   for (int i = 0; i < 1000; i++) {
     const int32_t wide = ((int32_t *)data_of(&values, 0))[i];
@@ -63,7 +63,9 @@ static void random_integers_are_small(void **state) {
     const int8_t narrow = ((int8_t *)data_of(&values, 2))[i];
     assert_true(wide >= 0 && wide < 10);
     assert_true(boolean < 2);
+    const int8_t nibble = ((int8_t *)data_of(&values, 4))[i];
     assert_true(narrow >= -5 && narrow < 5);
+    assert_true(nibble >= -5 && nibble < 5);
     assert_true(((uint8_t *)data_of(&values, 3))[i] < 10);
   }
   tsr_trial_values_deinit(&values);
