@@ -277,8 +277,10 @@ static void long_sums_are_as_accurate_as_a_loop(void **state) {
   enum { K = 3000, M = 8, N = 20 };
   static float a[M][K], b[K][N], found[M][N];
   test_random random = {4};
-  for (int i = 0; i < M * K; i++) a[0][i] = (float)test_random_range(&random, -1000, 1000) / 999;
-  for (int i = 0; i < K * N; i++) b[0][i] = (float)test_random_range(&random, -1000, 1000) / 999;
+  for (int i = 0; i < M * K; i++)
+    a[i / K][i % K] = (float)test_random_range(&random, -1000, 1000) / 999;
+  for (int i = 0; i < K * N; i++)
+    b[i / N][i % N] = (float)test_random_range(&random, -1000, 1000) / 999;
   tsr_gemm gemm = gemm_of(&(product_case){1, M, N, K, false, false, TSR_F32, TSR_F32, TSR_F32});
   assert_ok(tsr_gemm_plan(&gemm));
   run_gemm(&gemm, (const char *[]){(char *)a, (char *)b}, (char *)found, 2);
