@@ -291,7 +291,6 @@ static bool same_place(group_join *join, const tsr_form *into_form, const tsr_fo
   for (int i = 0; i < into->rank; i++) {
     if (into->dims[i] != from->dims[i] || (into->dims[i] > 1 && into_form->coeff[i] == 0))
       return false;
-    join->dims[i] = (tsr_form){0};
     if (into->dims[i] > 1) join->dims[i].coeff[i] = 1;
   }
   return true;
@@ -303,6 +302,7 @@ static bool match_dims(group_join *join, tsr_form into_form, const tsr_form *fro
   int order[TSR_TILE_RANK] = {0};
   tsr_form found[TSR_FORM_DIGITS];
   tsr_fuse_split split;
+  for (int d = 0; d < join->from->space.rank; d++) join->dims[d] = (tsr_form){0};
   if (same_place(join, &into_form, from_form)) {
     substitute_all(join);
     return true;
@@ -462,11 +462,15 @@ static bool ask_for_rows(group_join *join) {
 
 static bool try_join(const form_pair *pair, tsr_fuse_group *into, tsr_fuse_group *from,
                      bool by_rows) {
-  group_join join = {.fuser = pair->fuser, .into = into, .from = from};
+  group_join join;  // large: what is read is written first
+  join.fuser = pair->fuser;
+  join.into = into;
+  join.from = from;
   const tsr_form into_form = form_of(pair, into), from_form = form_of(pair, from);
   if (!match_dims(&join, into_form, &from_form) || !match_rows(&join) || !match_folds(&join) ||
       (by_rows && !ask_for_rows(&join)) || !members_fit(&join, from, join.forms) ||
-      !members_fit(&join, into, NULL) || !loads_meet(&join) || !number_nodes(&join))
+      (join.row_dims != into->row_dims && !members_fit(&join, into, NULL)) || !loads_meet(&join) ||
+      !number_nodes(&join))
     return false;
   finish_join(&join);
   return true;
