@@ -80,10 +80,10 @@ static bool read_through(tsr_fuse_group *group, tsr_value **value, tsr_form *for
 // The index of an iota as a form; false where it is not one.
 static bool iota_form(tsr_fuse_group *group, const tsr_op *op, tsr_form *form) {
   const int64_t dim = tsr_op_int(op, "iota_dimension", 0);
-  tsr_digits digits;
+  tsr_form_radix digits;
   tsr_form dims[TSR_FORM_DIGITS];
   tsr_fuse_split split;
-  if (!tsr_type_runs(op->results[0].type) || !tsr_digits_of_type(op->results[0].type, &digits))
+  if (!tsr_type_runs(op->results[0].type) || !tsr_form_radix_of(op->results[0].type, &digits))
     return false;
   while (!tsr_form_digits(&group->space, form, &digits, dims, &split)) {
     const int rank = group->space.rank;
@@ -232,7 +232,7 @@ static tsr_form extended(const tsr_fuse_group *group, const tsr_form *form) {
 // The dims of a group as digits of positions, the largest stride first; `order` says which dim each
 // digit is. False unless the form counts positions without gaps.
 static bool digits_of_group(const tsr_fuse_group *group, const tsr_form *form,
-                            tsr_digits *out_digits, int *out_order) {
+                            tsr_form_radix *out_digits, int *out_order) {
   int64_t stride = 1;
   const int rank = group->space.rank;
   const bool one = rank == 1 && group->space.dims[0] == 1;
@@ -298,7 +298,7 @@ static bool same_place(group_join *join, const tsr_form *into_form, const tsr_fo
 
 // Finds the dims of `from` in the space of `into`, where one value has both forms.
 static bool match_dims(group_join *join, tsr_form into_form, const tsr_form *from_form) {
-  tsr_digits digits;
+  tsr_form_radix digits;
   int order[TSR_TILE_RANK] = {0};
   tsr_form found[TSR_FORM_DIGITS];
   tsr_fuse_split split;

@@ -40,7 +40,7 @@ void tsr_form_split(tsr_form *form, int rank, tsr_fuse_split split) {
 
 // ---- digits ----
 
-bool tsr_digits_of_type(const tsr_type *type, tsr_digits *out_digits) {
+bool tsr_form_radix_of(const tsr_type *type, tsr_form_radix *out_digits) {
   if (type->rank > TSR_FORM_DIGITS) return false;
   out_digits->count = type->rank;
   int64_t stride = 1;
@@ -53,7 +53,7 @@ bool tsr_digits_of_type(const tsr_type *type, tsr_digits *out_digits) {
 }
 
 // The digit that a step of `coeff` positions changes; -1 = none.
-static int digit_of(const tsr_digits *digits, int64_t coeff) {
+static int digit_of(const tsr_form_radix *digits, int64_t coeff) {
   for (int d = 0; d < digits->count; d++)
     if (digits->sizes[d] > 1 && digits->strides[d] <= llabs(coeff)) return d;
   return -1;
@@ -61,7 +61,7 @@ static int digit_of(const tsr_digits *digits, int64_t coeff) {
 
 // Gives the term of one dim of the space to its digit.
 static bool place_term(const tsr_fuse_space *space, const tsr_form *form, int dim,
-                       const tsr_digits *digits, tsr_form *forms, tsr_fuse_split *out_split) {
+                       const tsr_form_radix *digits, tsr_form *forms, tsr_fuse_split *out_split) {
   const int64_t coeff = form->coeff[dim];
   if (coeff == 0) return true;
   const int d = digit_of(digits, coeff);
@@ -78,7 +78,7 @@ static bool place_term(const tsr_fuse_space *space, const tsr_form *form, int di
 }
 
 // The digits of the first element: the position of an element that exists.
-static bool place_offset(int64_t offset, const tsr_digits *digits, tsr_form *forms) {
+static bool place_offset(int64_t offset, const tsr_form_radix *digits, tsr_form *forms) {
   if (offset < 0) return false;
   for (int d = 0; d < digits->count; d++) {
     if (digits->sizes[d] < 2) continue;
@@ -98,8 +98,8 @@ static bool stays(const tsr_fuse_space *space, const tsr_form *form, int64_t siz
   return least >= 0 && most < size;
 }
 
-bool tsr_form_digits(const tsr_fuse_space *space, const tsr_form *form, const tsr_digits *digits,
-                     tsr_form *out_forms, tsr_fuse_split *out_split) {
+bool tsr_form_digits(const tsr_fuse_space *space, const tsr_form *form,
+                     const tsr_form_radix *digits, tsr_form *out_forms, tsr_fuse_split *out_split) {
   out_split->dim = -1;
   for (int d = 0; d < digits->count; d++) out_forms[d] = (tsr_form){0};
   for (int i = 0; i < space->rank; i++)
@@ -119,24 +119,24 @@ static void add_scaled(tsr_form *sum, const tsr_form *form, int64_t scale) {
 
 // The forms of the result's dims become one of the operand's positions; `to` has the operand's
 // strides.
-typedef void through_fn(const tsr_op *op, const tsr_form *dims, const tsr_digits *to,
+typedef void through_fn(const tsr_op *op, const tsr_form *dims, const tsr_form_radix *to,
                         tsr_form *out_form);
 
-static void through_broadcast(const tsr_op *op, const tsr_form *dims, const tsr_digits *to,
+static void through_broadcast(const tsr_op *op, const tsr_form *dims, const tsr_form_radix *to,
                               tsr_form *out_form) {
   const tsr_attr *map = tsr_op_attr(op, "broadcast_dimensions");
   for (int d = 0; d < to->count; d++)
     if (to->sizes[d] != 1) add_scaled(out_form, &dims[tsr_attr_int_at(map, d)], to->strides[d]);
 }
 
-static void through_transpose(const tsr_op *op, const tsr_form *dims, const tsr_digits *to,
+static void through_transpose(const tsr_op *op, const tsr_form *dims, const tsr_form_radix *to,
                               tsr_form *out_form) {
   const tsr_attr *permutation = tsr_op_attr(op, "permutation");
   for (int d = 0; d < to->count; d++)
     add_scaled(out_form, &dims[d], to->strides[tsr_attr_int_at(permutation, d)]);
 }
 
-static void through_slice(const tsr_op *op, const tsr_form *dims, const tsr_digits *to,
+static void through_slice(const tsr_op *op, const tsr_form *dims, const tsr_form_radix *to,
                           tsr_form *out_form) {
   const tsr_attr *starts = tsr_op_attr(op, "start_indices"), *steps = tsr_op_attr(op, "strides");
   for (int d = 0; d < to->count; d++) {
@@ -145,7 +145,7 @@ static void through_slice(const tsr_op *op, const tsr_form *dims, const tsr_digi
   }
 }
 
-static void through_reverse(const tsr_op *op, const tsr_form *dims, const tsr_digits *to,
+static void through_reverse(const tsr_op *op, const tsr_form *dims, const tsr_form_radix *to,
                             tsr_form *out_form) {
   const tsr_attr *reversed = tsr_op_attr(op, "dimensions");
   for (int d = 0; d < to->count; d++) {
@@ -193,15 +193,15 @@ bool tsr_op_only_moves(const tsr_op *op) {
 bool tsr_form_through(const tsr_fuse_space *space, const tsr_op *op, const tsr_form *form,
                       tsr_form *out_form, tsr_fuse_split *out_split) {
   through_fn *through = movers[op->info->id].through;
-  tsr_digits from, to;
+  tsr_form_radix from, to;
   tsr_form dims[TSR_FORM_DIGITS], result = {0};
   out_split->dim = -1;
   if (!through) {
     *out_form = *form;
     return true;
   }
-  if (!tsr_digits_of_type(op->results[0].type, &from) ||
-      !tsr_digits_of_type(tsr_operand_type(op, 0), &to) ||
+  if (!tsr_form_radix_of(op->results[0].type, &from) ||
+      !tsr_form_radix_of(tsr_operand_type(op, 0), &to) ||
       !tsr_form_digits(space, form, &from, dims, out_split))
     return false;
   through(op, dims, &to, &result);

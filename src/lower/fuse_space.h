@@ -36,15 +36,15 @@ void tsr_form_split(tsr_form *form, int rank, tsr_fuse_split split);
 // Digits: a number as the sum of digit * stride, strides from the largest on, such as a position as
 // the index along each dim of a tensor.
 enum { TSR_FORM_DIGITS = 16 };
-typedef struct tsr_digits {
+typedef struct tsr_form_radix {
   int count;
   int64_t sizes[TSR_FORM_DIGITS], strides[TSR_FORM_DIGITS];
-} tsr_digits;
+} tsr_form_radix;
 // Of positions in a tensor: a digit for each dim, those of dims of 1 too. False: too many dims.
-bool tsr_digits_of_type(const tsr_type *type, tsr_digits *out_digits);
+bool tsr_form_radix_of(const tsr_type *type, tsr_form_radix *out_digits);
 // A form as a form for each digit. False: `out_split` says what is missing.
-bool tsr_form_digits(const tsr_fuse_space *space, const tsr_form *form, const tsr_digits *digits,
-                     tsr_form *out_forms, tsr_fuse_split *out_split);
+bool tsr_form_digits(const tsr_fuse_space *space, const tsr_form *form,
+                     const tsr_form_radix *digits, tsr_form *out_forms, tsr_fuse_split *out_split);
 
 // Whether an op only says where its result's elements are in its operand: reshape, broadcast,
 // transpose, slice, reverse.

@@ -96,7 +96,7 @@ static void positions_have_no_digits_where_one_would_carry(void **state) {
   (void)state;
   // Rows of 4 in a tensor of rows of 6: index 1 of a row would start in the middle of another.
   const tsr_fuse_space space = {1, {12}};
-  const tsr_digits digits = {2, {4, 6}, {6, 1}};
+  const tsr_form_radix digits = {2, {4, 6}, {6, 1}};
   const tsr_form every_fourth = {0, {4}};
   tsr_form forms[TSR_FORM_DIGITS];
   tsr_fuse_split split;
