@@ -1,6 +1,7 @@
-// stablehlo.triangular_solve and stablehlo.cholesky. Elements of 16 bits are computed in f32.
-#include <string.h>
-
+// Ops that have one kernel each: triangular systems, Cholesky factors, Fourier transforms, random
+// bits and numbers. Matrices of 16-bit elements are computed in f32.
+#include "kernel/fft.h"
+#include "kernel/random_bits.h"
 #include "kernel/triangles.h"
 #include "lower/lowering.h"
 
@@ -114,4 +115,84 @@ tsr_status tsr_lower_cholesky(tsr_lowering *lowering, tsr_op *op) {
   step->overwrites[0] = TSR_INPUT(0);
   step->flops = cholesky.batches * cholesky.size * cholesky.size * cholesky.size / 3;
   return NULL;
+}
+
+// ---- transforms ----
+
+static const tsr_fft_kind kinds[] = {
+    [TSR_FFT_TYPE_FFT] = TSR_FFT,
+    [TSR_FFT_TYPE_IFFT] = TSR_IFFT,
+    [TSR_FFT_TYPE_RFFT] = TSR_RFFT,
+    [TSR_FFT_TYPE_IRFFT] = TSR_IRFFT,
+};
+
+tsr_status tsr_lower_fft(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *in = tsr_operand_type(op, 0), *out = tsr_op_result(op, 0)->type;
+  const tsr_attr *lengths = tsr_op_attr(op, "fft_length");
+  const int dims = (int)tsr_attr_int_count(lengths);
+  const tsr_fft_kind kind = kinds[tsr_op_int(op, "fft_type", TSR_FFT_TYPE_FFT)];
+  const tsr_type *spectrum = kind == TSR_RFFT ? out : in;
+  if (!tsr_type_runs(in) || !tsr_type_runs(out) || dims < 1 || dims > TSR_FFT_DIMS ||
+      (spectrum->dtype != TSR_C64 && spectrum->dtype != TSR_C128))
+    return tsr_fail(UNSUPPORTED, "%s: its operand must be complex, f32 or f64, of 1 to %d lengths",
+                    tsr_op_title(lowering, op), TSR_FFT_DIMS);
+  int64_t batches = 1, sizes[TSR_FFT_DIMS] = {0};
+  for (int i = 0; i < in->rank - dims; i++) batches *= in->dims[i];
+  for (int i = 0; i < dims; i++) sizes[i] = tsr_attr_int_at(lengths, i);
+  tsr_fft *fft = NULL;
+  TSR_TRY_NOTE(tsr_fft_plan(&lowering->schedule->arena, kind, spectrum->dtype == TSR_C64, batches,
+                            dims, sizes, &fft),
+               "%s", tsr_op_title(lowering, op));
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_fft_run, NULL, 0, &step));
+  step->description = fft;
+  step->scratch_bytes = tsr_fft_scratch_bytes(fft);
+  step->temp_bytes = tsr_fft_temp_bytes(fft);
+  step->flops = tsr_fft_flops(fft);
+  return NULL;
+}
+
+// ---- random bits and numbers ----
+
+tsr_status tsr_lower_rng_bit_generator(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *state = tsr_operand_type(op, 0), *type = tsr_op_result(op, 1)->type;
+  const bool philox = tsr_op_int(op, "rng_algorithm", 0) != TSR_RNG_ALGORITHM_THREE_FRY;
+  const int64_t words = tsr_type_element_count(state);
+  if (state->dtype != TSR_U64 || words < 2 || words > (philox ? 3 : 2))
+    return tsr_fail(UNSUPPORTED, "%s: its state must be tensor<2xui64>%s",
+                    tsr_op_title(lowering, op), philox ? " or tensor<3xui64>" : "");
+  const tsr_dtype_info *info = tsr_dtype_info_of(type->dtype);
+  if (!tsr_type_runs(type) || info->kind == TSR_CLASS_BOOL || info->kind == TSR_CLASS_COMPLEX)
+    return tsr_fail(UNSUPPORTED, "%s: its elements must be integers or floats",
+                    tsr_op_title(lowering, op));
+  tsr_random_bits bits = {.philox = philox,
+                          .state_words = (int)words,
+                          .bytes = (info->bits + 7) / 8,
+                          .mask = info->bits >= 32 ? UINT32_MAX : (1u << info->bits) - 1,
+                          .count = tsr_type_element_count(type)};
+  if (info->sub_byte && info->kind == TSR_CLASS_SIGNED) bits.sign = 1u << (info->bits - 1);
+  tsr_random_bits_split(&bits, type->rank, type->dims);
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_random_bits_run, &bits, sizeof bits, &step));
+  step->flops = bits.count;
+  return NULL;
+}
+
+// Ops have keys by their place in the schedule, so that each has numbers of its own.
+tsr_status tsr_lower_rng(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_type *type = tsr_op_result(op, 0)->type;
+  if (!tsr_type_runs(type) || tsr_dtype_info_of(type->dtype)->kind == TSR_CLASS_COMPLEX)
+    return tsr_fail(UNSUPPORTED, "%s: its elements must be integers or floats",
+                    tsr_op_title(lowering, op));
+  tsr_random_numbers numbers = {
+      .normal = tsr_op_int(op, "rng_distribution", 1) == TSR_RNG_DISTRIBUTION_NORMAL,
+      .dtype = type->dtype,
+      .count = tsr_type_element_count(type),
+      .key = (uint64_t)lowering->schedule->slot_count,
+      .runs = tsr_lower_alloc(lowering, lowering->lanes, sizeof *numbers.runs)};
+  TSR_NEED(numbers.runs);
+  tsr_schedule_step *step = NULL;
+  tsr_value *inputs[] = {tsr_op_operand(op, 0), tsr_op_operand(op, 1)};
+  return tsr_lower_kernel_on(lowering, op, inputs, 2, tsr_random_numbers_run, &numbers,
+                             sizeof numbers, &step);
 }
