@@ -6,7 +6,7 @@
 file(GLOB deciding_sources CONFIGURE_DEPENDS
   src/advice/*.c src/builder/*.c src/bytecode/*.c src/exec/*.c src/lower/*.c src/map/*.c src/mesh/*.c
   src/partitioner/*.c src/place/*.c src/plan/*.c src/refine/*.c src/rules/*.c src/sequence/*.c
-  src/simplify/*.c src/spec/*.c src/steps/*.c src/syntax/*.c src/tiling/*.c src/topology/*.c src/verify/*.c)
+  src/simplify/*.c src/spec/*.c src/syntax/*.c src/tiling/*.c src/topology/*.c src/verify/*.c)
 file(GLOB plain_loops CONFIGURE_DEPENDS
   src/tile/tile_kernels.c src/*/gemm_kernels.c src/*/arg_reduce_plain.c src/*/fold_loops.c
   src/*/fft_lines.c src/comm/reduce_kernels.c)

@@ -11,9 +11,9 @@ typedef struct tsr_gather {
   // Set by tsr_gather_plan.
   tsr_copy window;
   int64_t window_elements;
-  bool table;            // starts are read several times: `temp` has room for all of them
-  tsr_copies one;        // one window, for large ones
-  int64_t units, share;  // visits of windows, and those of a task
+  bool table;              // starts are read several times: `temp` has room for all of them
+  tsr_strided_copies one;  // one window, for large ones
+  int64_t units, share;    // visits of windows, and those of a task
 } tsr_gather;
 
 // The gather refers to `part` from now on.

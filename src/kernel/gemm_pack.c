@@ -48,10 +48,10 @@ typedef struct line_panel {
 } line_panel;
 
 // A piece of the lines: `count` steps, `stride` apart.
-typedef struct line_piece {
+typedef struct packed_piece {
   const void *lines[TSR_GEMM_MOST_COLUMNS];
   int64_t count, stride;
-} line_piece;
+} packed_piece;
 
 static void place_in_window(line_panel *panel, int line, int64_t row) {
   const tsr_gemm_window *window = panel->packing->side->window;
@@ -82,7 +82,7 @@ static const char *address(const line_panel *panel, int64_t place) {
 }
 
 // The lines from step `at`, at most `most` steps of them.
-static void walk_lines(const line_panel *panel, int64_t at, int64_t most, line_piece *out) {
+static void walk_lines(const line_panel *panel, int64_t at, int64_t most, packed_piece *out) {
   const tsr_gemm_walk *depth = &panel->packing->side->depth;
   const int last = depth->rank - 1;
   out->count =
@@ -110,7 +110,7 @@ static bool enter_all(const line_panel *panel, int line, int rank, const int64_t
 }
 
 // One place in the window: its channels.
-static void window_lines(const line_panel *panel, int64_t first, int64_t most, line_piece *out) {
+static void window_lines(const line_panel *panel, int64_t first, int64_t most, packed_piece *out) {
   const tsr_gemm_window *window = panel->packing->side->window;
   const int64_t channel = first % window->channels;
   int64_t at[TSR_MAX_RANK];
@@ -139,7 +139,7 @@ static const void *cut_line(const line_panel *panel, int line, int64_t place, in
 
 // All places along the last dim, with their channels, as one line.
 static void joined_lines(const line_panel *panel, int64_t from, int64_t most, bool native,
-                         line_piece *out) {
+                         packed_piece *out) {
   const tsr_gemm_window *window = panel->packing->side->window;
   const int last = window->rank - 1;
   const tsr_conv_dim *dim = &window->dims[last];
@@ -170,7 +170,7 @@ static void joined_lines(const line_panel *panel, int64_t from, int64_t most, bo
 
 // Lines as numbers of the type of the kernels, made in scratch memory. Complex numbers of the left
 // side are twice as many steps.
-static void load_lines(const line_panel *panel, line_piece *piece) {
+static void load_lines(const line_panel *panel, packed_piece *piece) {
   const tsr_gemm_packing *packing = panel->packing;
   const tsr_gemm *gemm = packing->gemm;
   for (int i = 0; i < panel->used; i++) {
@@ -186,7 +186,7 @@ static void load_lines(const line_panel *panel, line_piece *piece) {
 }
 
 // Whether the lines lie side by side in memory, so that each step is a run.
-static bool side_by_side(const line_panel *panel, const line_piece *piece) {
+static bool side_by_side(const line_panel *panel, const packed_piece *piece) {
   if (!piece->lines[0] || panel->packing->gemm->parts > 1) return false;
   for (int i = 1; i < panel->used; i++)
     if ((const char *)piece->lines[i] != (const char *)piece->lines[0] + i * panel->element_bytes)
@@ -194,7 +194,7 @@ static bool side_by_side(const line_panel *panel, const line_piece *piece) {
   return true;
 }
 
-static void load_steps(const line_panel *panel, const line_piece *piece, char *out) {
+static void load_steps(const line_panel *panel, const packed_piece *piece, char *out) {
   const tsr_gemm_packing *packing = panel->packing;
   const int64_t size = packing->gemm->kernels->element_bytes;
   for (int64_t step = 0; step < piece->count; step++) {
@@ -205,7 +205,7 @@ static void load_steps(const line_panel *panel, const line_piece *piece, char *o
   }
 }
 
-static void pack_piece(const line_panel *panel, line_piece *piece, bool native, char *out) {
+static void pack_piece(const line_panel *panel, packed_piece *piece, bool native, char *out) {
   const tsr_gemm_packing *packing = panel->packing;
   const bool right = packing->side == &packing->gemm->right;
   const int parts = packing->gemm->parts;
@@ -235,7 +235,7 @@ void tsr_gemm_pack(const tsr_gemm_packing *packing, int64_t first, int64_t end, 
   for (int64_t row = first; row < end; row += packing->width) {
     panel.used = (int)tsr_least(packing->width, end - row);
     place_lines(&panel, row);
-    line_piece piece;
+    packed_piece piece;
     for (int64_t at = depth_first; at < depth_end; at += piece.count) {
       if (!window)
         walk_lines(&panel, at, depth_end - at, &piece);

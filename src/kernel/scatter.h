@@ -10,7 +10,7 @@
 // One of the tensors that are scattered to together.
 typedef struct tsr_scattered {
   int element_bytes;
-  tsr_copies whole;  // of the operand, if it is not changed in place
+  tsr_strided_copies whole;  // of the operand, if it is not changed in place
 } tsr_scattered;
 
 // How a window and what it meets become one.

@@ -77,7 +77,7 @@ static int64_t chunk_of(const tsr_copy *copy, int64_t tasks, bool transposed) {
   return tsr_saturated_multiply(share / unit + (share % unit != 0), unit);
 }
 
-tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count) {
+tsr_strided_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count) {
   int64_t cost = 0, elements = 0;
   for (int i = 0; i < part_count; i++) {
     tsr_copy *copy = &parts[i].copy;
@@ -86,7 +86,7 @@ tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_cou
         tsr_saturated_add(cost, cost_of(copy, element_bytes, order_transpose(copy, element_bytes)));
     elements += tsr_copy_elements(copy);
   }
-  tsr_copies copies = {element_bytes, part_count, parts, 1, TSR_STORES_CACHED};
+  tsr_strided_copies copies = {element_bytes, part_count, parts, 1, TSR_STORES_CACHED};
   if (!elements) copies.tasks = 0;
   if (cost >= LEAST_SPLIT) copies.tasks = cost / TASK_BYTES;
   if (elements * element_bytes >= STREAMED_BYTES) copies.stores = TSR_STORES_STREAMED;
@@ -97,7 +97,7 @@ tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_cou
 }
 
 typedef struct copies_in_work {
-  const tsr_copies *copies;
+  const tsr_strided_copies *copies;
   const char *const *inputs;
   char *target;
 } copies_in_work;
@@ -105,7 +105,7 @@ typedef struct copies_in_work {
 static tsr_status copy_share(void *context, int64_t task, int worker) {
   (void)worker;
   const copies_in_work *work = context;
-  const tsr_copies *copies = work->copies;
+  const tsr_strided_copies *copies = work->copies;
   for (int i = 0; i < copies->part_count; i++) {
     const tsr_copy_part *part = &copies->parts[i];
     const int64_t elements = tsr_copy_elements(&part->copy),
@@ -118,8 +118,8 @@ static tsr_status copy_share(void *context, int64_t task, int worker) {
   return NULL;
 }
 
-tsr_status tsr_copies_apply(const tsr_copies *copies, const char *const *inputs, char *target,
-                            tsr_pool *pool) {
+tsr_status tsr_copies_apply(const tsr_strided_copies *copies, const char *const *inputs,
+                            char *target, tsr_pool *pool) {
   copies_in_work work = {copies, inputs, target};
   if (copies->tasks <= 1) return copy_share(&work, 0, 0);
   return tsr_pool_run(pool, copies->tasks, copy_share, &work);

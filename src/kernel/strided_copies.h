@@ -15,20 +15,20 @@ typedef struct tsr_copy_part {
 } tsr_copy_part;
 
 // Copies to one output, no two of them to the same place.
-typedef struct tsr_copies {
+typedef struct tsr_strided_copies {
   int element_bytes;
   int part_count;
   const tsr_copy_part *parts;
   int64_t tasks;  // 0 = nothing to copy
   tsr_copy_stores stores;
-} tsr_copies;
+} tsr_strided_copies;
 
 // Simplifies `parts` and splits them in tasks. `copies` refers to the parts from now on.
-tsr_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count);
-// A tsr_kernel_fn; the description is a tsr_copies.
+tsr_strided_copies tsr_copies_plan(int element_bytes, tsr_copy_part *parts, int part_count);
+// A tsr_kernel_fn; the description is a tsr_strided_copies.
 tsr_status tsr_copies_run(const void *description, const tsr_kernel_call *call);
 // The same for other addresses: part i reads `inputs[parts[i].input]`.
-TSR_MUST_USE tsr_status tsr_copies_apply(const tsr_copies *copies, const char *const *inputs,
-                                         char *target, tsr_pool *pool);
+TSR_MUST_USE tsr_status tsr_copies_apply(const tsr_strided_copies *copies,
+                                         const char *const *inputs, char *target, tsr_pool *pool);
 
 #endif

@@ -17,8 +17,8 @@ typedef struct tsr_window_start {
 typedef struct tsr_window_copy {
   int start_count;
   const tsr_window_start *starts;
-  tsr_copies window;  // from or to the window at the start of the tensor
-  tsr_copies whole;   // of the other elements, where the tensor cannot be changed in place
+  tsr_strided_copies window;  // from or to the window at the start of the tensor
+  tsr_strided_copies whole;   // of the other elements, where the tensor cannot be changed in place
 } tsr_window_copy;
 
 // Inputs are the tensor and what `starts` names.

@@ -27,7 +27,7 @@ static tsr_status window_starts(tsr_lowering *lowering, const tsr_op *op, int fi
 }
 
 static tsr_status plan_copy(tsr_lowering *lowering, int input, tsr_copy copy, const tsr_type *type,
-                            tsr_copies *out) {
+                            tsr_strided_copies *out) {
   tsr_copy_part *part = tsr_copy_parts_create(lowering, 1);
   TSR_NEED(part);
   *part = (tsr_copy_part){.input = input, .copy = copy};

@@ -50,7 +50,7 @@ tsr_status tsr_lower_copies(tsr_lowering *lowering, tsr_op *op, tsr_copy_part *p
   int kept = 0;
   for (int i = 0; i < part_count; i++)
     if (tsr_copy_elements(&parts[i].copy)) parts[kept++] = parts[i];
-  const tsr_copies copies = tsr_copies_plan(width, parts, kept);
+  const tsr_strided_copies copies = tsr_copies_plan(width, parts, kept);
   if (kept == 1 && parts[0].copy.length == count)
     return tsr_slot_view(lowering, result, tsr_op_operand(op, parts[0].input),
                          parts[0].copy.from * width);

@@ -20,11 +20,11 @@ typedef enum tsr_slot_kind {
 typedef struct tsr_slot {
   tsr_slot_kind kind;
   bool per_lane;
-  bool donated;            // ARGUMENT: may be written after its last use
-  int64_t bytes;           // of one lane
-  int index;               // ARGUMENT, RESULT
-  int base;                // VIEW: the slot that it is part of, which may be a view too
-  int64_t offset;          // VIEW: bytes from the start of its base
+  bool donated;    // ARGUMENT: may be written after its last use
+  int64_t bytes;   // of one lane
+  int index;       // ARGUMENT, RESULT
+  int base;        // VIEW: the slot that it is part of, which may be a view too
+  int64_t offset;  // VIEW: bytes from the start of its base
   // VIEW: what else is added to the offset when a step runs (lower/slice_view.h); NULL = nothing.
   const struct tsr_slot_window *window;
   const char *data;        // CONSTANT

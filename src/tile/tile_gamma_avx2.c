@@ -6,13 +6,13 @@
 enum { STEPS = 8 };
 
 // size (size + 1) ... (size + 7), its derivative, and size + 8; without steps for large numbers.
-typedef struct tsr_steps {
+typedef struct gamma_steps {
   tsr_f64x4 product, derivative, end;
-} tsr_steps;
+} gamma_steps;
 
-AVX2_INLINE tsr_steps take_steps(tsr_f64x4 size) {
+AVX2_INLINE gamma_steps take_steps(tsr_f64x4 size) {
   const tsr_f64x4 is_large = COMPARE64(size, GE, all64(STEPS));
-  tsr_steps steps = {.product = size, .derivative = all64(1)};
+  gamma_steps steps = {.product = size, .derivative = all64(1)};
   for (int i = 1; i < STEPS; i++) {
     const tsr_f64x4 factor = size + all64(i);
     steps.derivative = fma64(steps.derivative, factor, steps.product);
@@ -39,7 +39,7 @@ AVX2_INLINE tsr_f64x4 log_of_gamma(tsr_f64x4 x) {
   static const double terms[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                  1.0 / 1188, -691.0 / 360360, 1.0 / 156};
   const tsr_f64x4 size = size64(x), is_negative = COMPARE64(x, LT, all64(0));
-  const tsr_steps steps = take_steps(size);
+  const gamma_steps steps = take_steps(size);
   const tsr_f64x4 inverse = all64(1) / steps.end;
   const tsr_f64x4 series = POLYNOMIAL64(terms, inverse * inverse) * inverse;
   const tsr_f64x4 log = log64(steps.end), constant = all64(0x1.d67f1c864beb5p-1);  // ln(2 pi) / 2
@@ -56,7 +56,7 @@ AVX2_INLINE tsr_f64x4 digamma(tsr_f64x4 x) {
   static const double terms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
                                  1.0 / 132, -691.0 / 32760, 1.0 / 12};
   const tsr_f64x4 size = size64(x), is_negative = COMPARE64(x, LT, all64(0));
-  const tsr_steps steps = take_steps(size);
+  const gamma_steps steps = take_steps(size);
   const tsr_f64x4 inverse = all64(1) / steps.end, square = inverse * inverse;
   const tsr_f64x4 series = fma64(POLYNOMIAL64(terms, square), square, inverse * all64(0.5));
   const tsr_f64x4 value = log64(steps.end) - series - steps.derivative / steps.product;

@@ -69,7 +69,7 @@ static void check_copy(test_random *random, int64_t largest, int width, tsr_pool
   char *wanted = calloc(1, (size_t)bytes + 1), *got = calloc(1, (size_t)bytes + 1);
   naive_copy(&copy, 0, copy.from, copy.to, width, source, wanted);
   tsr_copy_part part = {.copy = copy};
-  const tsr_copies copies = tsr_copies_plan(width, &part, 1);
+  const tsr_strided_copies copies = tsr_copies_plan(width, &part, 1);
   assert_ok(tsr_copies_run(&copies, &(tsr_kernel_call){.inputs = (const char *const[]){source},
                                                        .outputs = (char *const[]){got},
                                                        .pool = pool}));
@@ -108,7 +108,7 @@ static void transposes_of_any_shape_and_width(void **state) {
       char *source = random_bytes(&random, bytes), *wanted = malloc((size_t)bytes);
       char *got = malloc((size_t)bytes);
       naive_copy(&copy, 0, 0, 0, widths[w], source, wanted);
-      const tsr_copies copies = tsr_copies_plan(widths[w], &part, 1);
+      const tsr_strided_copies copies = tsr_copies_plan(widths[w], &part, 1);
       assert_ok(tsr_copies_apply(&copies, (const char *const[]){source}, got, pool));
       assert_memory_equal(got, wanted, (size_t)bytes);
       free(source), free(wanted), free(got);
@@ -130,7 +130,7 @@ static void parts_share_rows_of_the_target(void **state) {
     tsr_copy_part parts[] = {
         {0, {.length = A, .loop_count = 1, .loops = {{ROWS, A, A + B}}}, 0},
         {1, {.to = A, .length = B, .loop_count = 1, .loops = {{ROWS, B, A + B}}}, 0}};
-    const tsr_copies copies = tsr_copies_plan(8, parts, 2);
+    const tsr_strided_copies copies = tsr_copies_plan(8, parts, 2);
     assert_true(copies.tasks > 1);
     memset(got, 0, (size_t)ROWS * (A + B) * 8);
     assert_ok(tsr_copies_apply(&copies, (const char *const[]){a, b}, got, pool));
@@ -146,7 +146,7 @@ static void parts_share_rows_of_the_target(void **state) {
 static void no_elements_are_no_work(void **state) {
   (void)state;
   tsr_copy_part part = {.copy = {.length = 1, .loop_count = 2, .loops = {{3, 0, 0}, {0, 1, 1}}}};
-  const tsr_copies copies = tsr_copies_plan(4, &part, 1);
+  const tsr_strided_copies copies = tsr_copies_plan(4, &part, 1);
   assert_int_equal(copies.tasks, 0);
   assert_ok(tsr_copies_apply(&copies, (const char *const[]){NULL}, NULL, NULL));
 }
