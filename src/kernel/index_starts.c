@@ -108,10 +108,10 @@ void tsr_index_starts_simplify(tsr_index_starts *starts) {
   starts->count = 1;
   for (int i = 0; i < starts->dim_count; i++) {
     const tsr_start_dim dim = starts->dims[i];
-    tsr_start_dim *before = &starts->dims[kept - 1];
+    tsr_start_dim *before = kept ? &starts->dims[kept - 1] : NULL;
     starts->count *= dim.count;
     if (dim.count == 1) continue;
-    if (kept && before->index == dim.index * dim.count &&
+    if (before && before->index == dim.index * dim.count &&
         before->operand == dim.operand * dim.count)
       *before = (tsr_start_dim){before->count * dim.count, dim.index, dim.operand};
     else
