@@ -239,7 +239,7 @@ typedef struct gemm_run {
   const tsr_kernel_call *call;
 } gemm_run;
 
-static void run_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
+static void set_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
   const tsr_gemm *gemm = task->gemm;
   const tsr_gemm_side *left = &gemm->left, *right = &gemm->right;
   task->left =
@@ -250,7 +250,11 @@ static void run_product(product_task *task, const tsr_kernel_call *call, int64_t
                                        tsr_gemm_element_bytes(right->dtype);
   task->result = call->outputs[0] + tsr_gemm_walk_place(&gemm->result.batch, batch) *
                                         tsr_gemm_element_bytes(gemm->result.dtype);
-  if (gemm->way == TSR_GEMM_PANELS)
+}
+
+static void run_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
+  set_product(task, call, batch);
+  if (task->gemm->way == TSR_GEMM_PANELS)
     run_panels(task);
   else
     run_row(task);
@@ -277,6 +281,92 @@ static tsr_status run_task(void *context, int64_t index, int worker) {
   return NULL;
 }
 
+// ---- a run with shared panels ----
+
+// One block of the depth and one chunk of columns.
+typedef struct shared_block {
+  gemm_run run;
+  product_task whole;  // of all rows and the columns of the chunk; its panels are shared
+  block_range blocks;
+  int64_t row_tasks, column_tasks;
+} shared_block;
+
+static void set_lines(const gemm_run *run, int worker, product_task *task) {
+  task->lines = tsr_kernel_scratch(run->call, worker);
+  task->zeros = task->lines + TSR_GEMM_MOST_COLUMNS * run->gemm->line_bytes;
+  if (run->gemm->left.window || run->gemm->right.window)
+    memset(task->zeros, 0, (size_t)run->gemm->line_bytes);
+}
+
+// Panels of the rows of a task, or of its columns: first all tasks of columns, then those of rows.
+static tsr_status pack_shared(void *context, int64_t index, int worker) {
+  const shared_block *block = context;
+  const tsr_gemm *gemm = block->run.gemm;
+  product_task task = block->whole;
+  block_range blocks = block->blocks;
+  const int64_t line = (blocks.depth_end - blocks.depth) * gemm->kernels->element_bytes;
+  set_lines(&block->run, worker, &task);
+  if (index < block->column_tasks) {
+    const int64_t first = index * gemm->task_columns;
+    task.right_panels += first * line;
+    task.column += first;
+    task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
+    pack_right(&task, &blocks);
+  } else {
+    blocks.row = (index - block->column_tasks) * gemm->task_rows;
+    blocks.row_end = tsr_least(task.row_end, blocks.row + gemm->task_rows);
+    task.left_panels += blocks.row * line;
+    pack_left(&task, &blocks);
+  }
+  return NULL;
+}
+
+static tsr_status run_shared_tile(void *context, int64_t index, int worker) {
+  const shared_block *block = context;
+  const tsr_gemm *gemm = block->run.gemm;
+  product_task task = block->whole;
+  block_range blocks = block->blocks;
+  const int64_t line = (blocks.depth_end - blocks.depth) * gemm->kernels->element_bytes;
+  const int64_t first = index % block->column_tasks * gemm->task_columns;
+  const int64_t row = index / block->column_tasks * gemm->task_rows;
+  const int64_t row_end = tsr_least(task.row_end, row + gemm->task_rows);
+  (void)worker;
+  task.right_panels += first * line;
+  task.column += first;
+  task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
+  for (blocks.row = row; blocks.row < row_end; blocks.row = blocks.row_end) {
+    blocks.row_end = tsr_least(row_end, blocks.row + gemm->row_block);
+    task.left_panels = block->whole.left_panels + blocks.row * line;
+    run_tiles(&task, &blocks);
+  }
+  return NULL;
+}
+
+static int64_t parts_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
+
+static tsr_status run_shared(const tsr_gemm *gemm, const tsr_kernel_call *call) {
+  shared_block block = {.run = {gemm, call}, .whole = {.gemm = gemm}};
+  const int64_t depth = gemm->left.depth.count, columns = gemm->right.rows.count;
+  set_product(&block.whole, call, 0);
+  block.whole.left_panels = call->temp;
+  block.whole.right_panels = call->temp + gemm->left_bytes;
+  block.whole.row_end = gemm->left.rows.count;
+  block.row_tasks = parts_of(gemm->left.rows.count, gemm->task_rows);
+  for (int64_t column = 0; column < columns; column += gemm->chunk_columns) {
+    block.whole.column = column;
+    block.whole.column_end = tsr_least(columns, column + gemm->chunk_columns);
+    block.column_tasks = parts_of(block.whole.column_end - column, gemm->task_columns);
+    for (int64_t k = 0; k < depth; k += gemm->depth_block) {
+      block.blocks =
+          (block_range){.depth = k, .depth_end = tsr_least(depth, k + gemm->depth_block)};
+      TSR_TRY(tsr_pool_run(call->pool, block.column_tasks + block.row_tasks, pack_shared, &block));
+      TSR_TRY(
+          tsr_pool_run(call->pool, block.column_tasks * block.row_tasks, run_shared_tile, &block));
+    }
+  }
+  return NULL;
+}
+
 // Without depth every sum is 0, whatever its type.
 static void clear_result(const tsr_gemm *gemm, char *out) {
   const int64_t count =
@@ -291,6 +381,7 @@ tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call) {
     clear_result(gemm, call->outputs[0]);
     return NULL;
   }
+  if (gemm->shared) return run_shared(gemm, call);
   gemm_run run = {gemm, call};
   if (gemm->tasks == 1) return run_task(&run, 0, 0);
   return tsr_pool_run(call->pool, gemm->tasks, run_task, &run);

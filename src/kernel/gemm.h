@@ -98,9 +98,11 @@ typedef struct tsr_gemm {
   int64_t row_tasks, column_tasks, tasks;
   bool direct;                      // sums are kept in the result itself
   bool loose_left, loose_right;     // a side is read where it lies
+  bool shared;                      // panels are packed once, in `temp`, for all tasks
+  int64_t chunk_columns;            // of the result, whose panels are in `temp` at once
   bool swapped;                     // AXPY, DOT: the one row is that of the right side
   int64_t left_bytes, right_bytes;  // of the parts of the scratch memory
-  int64_t line_bytes, sum_bytes, scratch_bytes;
+  int64_t line_bytes, sum_bytes, scratch_bytes, temp_bytes;
   int64_t flops;
 } tsr_gemm;
 

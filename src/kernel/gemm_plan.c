@@ -12,6 +12,13 @@ enum {
   SMALL_TILE = 256 * 512,
   FEW_ROWS = 12,  // so few that packing the right side would cost more than it gains
   FEW_COLUMNS = 48,
+  // Products of this many rows and columns share their panels.
+  SHARED_ROWS = 384,
+  MOST_SHARED_ROWS = 8192,  // of panels: 10 MiB
+  SHARED_COLUMNS = 384,
+  CHUNK_COLUMNS = 4096,
+  SHARED_TASK_ROWS = 144,
+  SHARED_TASK_COLUMNS = 384,
   SHORT_DEPTH = 32,  // a sum that has the bits of a plain loop
   LEAST_DOT = 64,    // a shorter depth is summed in order
   MOST_TASKS = 1 << 16,
@@ -128,6 +135,31 @@ static void size_panels(tsr_gemm *gemm) {
   gemm->sum_bytes = gemm->direct ? 0 : round_up(rows * columns * gemm->kernels->element_bytes, 64);
 }
 
+// A large product: with tiles of its own each task would pack what others pack too. For each block
+// of the depth all workers pack panels, then all run tiles.
+static bool share_panels(tsr_gemm *gemm) {
+  const int64_t rows = gemm->left.rows.count, columns = gemm->right.rows.count;
+  gemm->shared = gemm->direct && !gemm->panels_only && gemm->parts == 1 &&
+                 gemm->left.batch.count == 1 && rows >= SHARED_ROWS && rows <= MOST_SHARED_ROWS &&
+                 columns >= SHARED_COLUMNS && gemm->left.depth.count >= DEPTH_BLOCK / 2;
+  if (!gemm->shared) return false;
+  const int64_t size = gemm->kernels->element_bytes;
+  const int64_t lanes = gemm->kernels->columns;
+  gemm->chunk_columns = round_up(parts_of(columns, parts_of(columns, CHUNK_COLUMNS)), lanes);
+  gemm->task_rows = round_up(parts_of(rows, parts_of(rows, SHARED_TASK_ROWS)), TSR_GEMM_ROWS);
+  const int64_t parts = parts_of(gemm->chunk_columns, SHARED_TASK_COLUMNS);
+  gemm->task_columns = round_up(parts_of(gemm->chunk_columns, parts), lanes);
+  gemm->row_block =
+      round_up(parts_of(gemm->task_rows, parts_of(gemm->task_rows, ROW_BLOCK)), TSR_GEMM_ROWS);
+  gemm->left_bytes = round_up(round_up(rows, TSR_GEMM_ROWS) * gemm->depth_block * size, 64) + 64;
+  gemm->right_bytes = round_up(gemm->chunk_columns * gemm->depth_block * size, 64);
+  gemm->temp_bytes = gemm->left_bytes + gemm->right_bytes;
+  gemm->line_bytes = round_up(gemm->depth_block * size, 64);
+  gemm->sum_bytes = 0;
+  gemm->loose_left = gemm->loose_right = false;
+  return true;
+}
+
 // Several products for one task, where they are small.
 static void split_batch(tsr_gemm *gemm) {
   const double flops = 2.0 * gemm->parts * gemm->parts * (double)gemm->left.depth.count *
@@ -173,6 +205,8 @@ tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   if (!gemm->kernels)
     gemm->kernels = tsr_gemm_kernels_of(gemm->type, gemm->left.depth.count <= SHORT_DEPTH);
   gemm->way = TSR_GEMM_PANELS;
+  gemm->shared = false;
+  gemm->temp_bytes = 0;
   gemm->flops = tsr_saturated_multiply(
       tsr_saturated_multiply(
           tsr_saturated_multiply(gemm->left.rows.count, gemm->right.rows.count),
@@ -187,13 +221,15 @@ tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   } else {
     gemm->way = TSR_GEMM_PANELS;
     choose_blocks(gemm);
-    split_panels(gemm);
-    size_panels(gemm);
+    if (!share_panels(gemm)) {
+      split_panels(gemm);
+      size_panels(gemm);
+    }
   }
   gemm->row_tasks = parts_of(gemm->left.rows.count, gemm->task_rows);
   gemm->column_tasks = parts_of(gemm->right.rows.count, gemm->task_columns);
   split_batch(gemm);
-  gemm->scratch_bytes = gemm->left_bytes + gemm->right_bytes +
+  gemm->scratch_bytes = (gemm->shared ? 0 : gemm->left_bytes + gemm->right_bytes) +
                         (TSR_GEMM_MOST_COLUMNS + 1) * gemm->line_bytes + gemm->sum_bytes;
   return NULL;
 }

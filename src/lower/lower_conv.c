@@ -215,6 +215,7 @@ static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, conv_dims *c
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_gemm_run, &gemm, sizeof gemm, &step));
   step->scratch_bytes = gemm.scratch_bytes;
+  step->temp_bytes = gemm.temp_bytes;
   step->flops = gemm.flops;
   return NULL;
 }

@@ -114,6 +114,7 @@ static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, tsr_op *writ
       tsr_lower_kernel_on(lowering, written, inputs, 2, tsr_gemm_run, &gemm, sizeof gemm, &step));
   step->op = op;
   step->scratch_bytes = gemm.scratch_bytes;
+  step->temp_bytes = gemm.temp_bytes;
   step->flops = gemm.flops;
   return NULL;
 }

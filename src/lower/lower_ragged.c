@@ -133,6 +133,7 @@ static tsr_status lower_batch(tsr_lowering *lowering, tsr_op *op, ragged_operand
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_gemm_run, gemm, sizeof *gemm, &step));
   step->scratch_bytes = gemm->scratch_bytes;
+  step->temp_bytes = gemm->temp_bytes;
   step->flops = gemm->flops;
   return NULL;
 }

@@ -114,13 +114,16 @@ static void run_gemm(const tsr_gemm *gemm, const char *const *inputs, char *outp
   const int64_t scratch_bytes = (gemm->scratch_bytes + 63) / 64 * 64;
   char *scratch = aligned_alloc(64, (size_t)(scratch_bytes * MOST_WORKERS + 64));
   memset(scratch, 0xff, (size_t)(scratch_bytes * MOST_WORKERS));  // NaNs
+  char *temp = aligned_alloc(64, (size_t)(gemm->temp_bytes + 63) / 64 * 64 + 64);
   const tsr_kernel_call call = {.inputs = inputs,
+                                .temp = temp,
                                 .outputs = &output,
                                 .scratch = scratch,
                                 .scratch_bytes = scratch_bytes,
                                 .pool = pool};
   assert_ok(tsr_gemm_run(gemm, &call));
   free(scratch);
+  free(temp);
   tsr_pool_destroy(pool);
 }
 
@@ -224,6 +227,9 @@ static void large_products_are_split_and_exact(void **state) {
   const product_case cases[] = {
       {1, 300, 1100, 300, false, false, TSR_F32, TSR_F32, TSR_F32},
       {1, 301, 501, 270, true, true, TSR_F32, TSR_F32, TSR_F32},
+      {1, 400, 900, 330, false, false, TSR_F32, TSR_F32, TSR_F32},
+      {1, 390, 401, 200, true, true, TSR_F16, TSR_BF16, TSR_F32},
+      {1, 400, 4200, 170, false, true, TSR_I32, TSR_I8, TSR_I32},
       {1, 403, 403, 100, false, true, TSR_F16, TSR_F16, TSR_F16},
       {40, 100, 60, 64, false, false, TSR_F64, TSR_F64, TSR_F64},
       {1, 1, 3000, 200, false, false, TSR_F32, TSR_F32, TSR_F32},
