@@ -116,7 +116,8 @@ void tsr_tile_fold_tile(tsr_tile_worker *worker) {
     c.count = worker->folded_rows;
     const int64_t pitch = c.columns * c.width;
     int64_t k = 0;
-    for (; !in_order && !(c.count & 7) && k + 8 <= worker->rows; k += 8, row += 8 * pitch)
+    for (; c.eight && !in_order && !(c.count & 7) && k + 8 <= worker->rows;
+         k += 8, row += 8 * pitch)
       count_eight(&c, row);
     for (; k < worker->rows; k++, row += pitch)
       if (in_order)

@@ -42,7 +42,7 @@ typedef void tsr_tile_reducer(void *out, const void *in, int64_t rows, int64_t c
 typedef void tsr_tile_folder(void *out, const void *in, int64_t columns);
 typedef struct tsr_tile_reducers {
   tsr_tile_reducer *rows;
-  tsr_tile_folder *eight;
+  tsr_tile_folder *eight;  // NULL = none
 } tsr_tile_reducers;
 enum { TSR_TILE_IN_ORDER = 32 };  // so many are reduced in order, in the element type
 // Writes start + i * step.
@@ -50,7 +50,8 @@ typedef void tsr_tile_counter(void *out, int64_t start, int64_t step, int64_t co
 
 typedef struct tsr_tile_kernels {
   tsr_tile_loop *apply[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
-  tsr_tile_loop *compare[6][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
+  // equal, different, at least, more; the other two are those with the operands swapped
+  tsr_tile_loop *compare[4][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
   tsr_tile_loop *convert[TSR_CARRIER_COUNT][TSR_CARRIER_COUNT];
   tsr_tile_loop *round_bf16, *round_f16;  // f32 to the numbers of these types
   void (*store_bf16)(const float *in, void *out, int64_t count);  // of such numbers

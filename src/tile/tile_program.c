@@ -356,7 +356,10 @@ int tsr_tile_compare(tsr_tile_program *program, int direction, bool total_order,
     return keep_failure(
         p, tsr_fail(CONSTRAINT, "tile compare of %s and %s, wanted equal types",
                     tsr_dtype_info_of(dtype)->name, tsr_dtype_info_of(dtype_of(p, b))->name));
-  tsr_tile_carrier carrier = tsr_tile_carrier_of(dtype);
+  const tsr_tile_carrier carrier = tsr_tile_carrier_of(dtype);
+  // At most and less are at least and more of swapped operands.
+  if (direction == 4 || direction == 5)
+    return tsr_tile_compare(p, direction - 2, total_order, b, a);
   if (direction < 0 || direction > 5 || !p->kernels->compare[direction][carrier][0])
     return no_code(p, "COMPARE", dtype);
   if (total_order && class_of(dtype) == TSR_CLASS_FLOAT) {
