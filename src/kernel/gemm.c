@@ -298,6 +298,13 @@ static void set_lines(const gemm_run *run, int worker, product_task *task) {
     memset(task->zeros, 0, (size_t)run->gemm->line_bytes);
 }
 
+// Packing may write a little past the last panel, so the panels of each task have room after them.
+static char *shared_left(const shared_block *block, int64_t task) {
+  const tsr_gemm *gemm = block->run.gemm;
+  const int64_t size = gemm->task_rows * gemm->depth_block * gemm->kernels->element_bytes;
+  return block->whole.left_panels + task * (size + TSR_GEMM_SLACK);
+}
+
 // Panels of the rows of a task, or of its columns: first all tasks of columns, then those of rows.
 static tsr_status pack_shared(void *context, int64_t index, int worker) {
   const shared_block *block = context;
@@ -315,7 +322,7 @@ static tsr_status pack_shared(void *context, int64_t index, int worker) {
   } else {
     blocks.row = (index - block->column_tasks) * gemm->task_rows;
     blocks.row_end = tsr_least(task.row_end, blocks.row + gemm->task_rows);
-    task.left_panels += blocks.row * line;
+    task.left_panels = shared_left(block, index - block->column_tasks);
     pack_left(&task, &blocks);
   }
   return NULL;
@@ -336,7 +343,7 @@ static tsr_status run_shared_tile(void *context, int64_t index, int worker) {
   task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
   for (blocks.row = row; blocks.row < row_end; blocks.row = blocks.row_end) {
     blocks.row_end = tsr_least(row_end, blocks.row + gemm->row_block);
-    task.left_panels = block->whole.left_panels + blocks.row * line;
+    task.left_panels = shared_left(block, index / block->column_tasks) + (blocks.row - row) * line;
     run_tiles(&task, &blocks);
   }
   return NULL;

@@ -10,6 +10,7 @@ enum { TSR_GEMM_F32, TSR_GEMM_F64, TSR_GEMM_I32, TSR_GEMM_I64, TSR_GEMM_TYPES };
 
 // A tile of the result has up to 6 rows and up to 2 vectors of columns. 12 sums, 2 vectors of the
 // right side and one number of the left fill the 16 vector registers of AVX2.
+enum { TSR_GEMM_SLACK = 64 };  // bytes that packing rows may write past the last panel
 enum { TSR_GEMM_ROWS = 6, TSR_GEMM_VECTORS = 2, TSR_GEMM_MOST_COLUMNS = 16 };
 
 // One tile: c (+)= a * b over `depth` steps. Strides count elements; columns of b and c are

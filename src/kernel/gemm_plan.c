@@ -129,7 +129,7 @@ static void size_panels(tsr_gemm *gemm) {
   const int64_t columns = round_up(gemm->task_columns * gemm->parts, gemm->kernels->columns);
   const int64_t step = gemm->depth_block * size;
   // Packing may write a little past the last panel.
-  gemm->left_bytes = gemm->loose_left ? 0 : round_up(left_rows * step, 64) + 64;
+  gemm->left_bytes = gemm->loose_left ? 0 : round_up(left_rows * step, 64) + TSR_GEMM_SLACK;
   gemm->right_bytes = round_up((gemm->loose_right ? gemm->kernels->columns : columns) * step, 64);
   gemm->line_bytes = round_up(step, 64);
   gemm->sum_bytes = gemm->direct ? 0 : round_up(rows * columns * gemm->kernels->element_bytes, 64);
@@ -151,7 +151,9 @@ static bool share_panels(tsr_gemm *gemm) {
   gemm->task_columns = round_up(parts_of(gemm->chunk_columns, parts), lanes);
   gemm->row_block =
       round_up(parts_of(gemm->task_rows, parts_of(gemm->task_rows, ROW_BLOCK)), TSR_GEMM_ROWS);
-  gemm->left_bytes = round_up(round_up(rows, TSR_GEMM_ROWS) * gemm->depth_block * size, 64) + 64;
+  gemm->left_bytes = round_up(parts_of(rows, gemm->task_rows) *
+                                  (gemm->task_rows * gemm->depth_block * size + TSR_GEMM_SLACK),
+                              64);
   gemm->right_bytes = round_up(gemm->chunk_columns * gemm->depth_block * size, 64);
   gemm->temp_bytes = gemm->left_bytes + gemm->right_bytes;
   gemm->line_bytes = round_up(gemm->depth_block * size, 64);

@@ -227,6 +227,7 @@ static void large_products_are_split_and_exact(void **state) {
   const product_case cases[] = {
       {1, 300, 1100, 300, false, false, TSR_F32, TSR_F32, TSR_F32},
       {1, 301, 501, 270, true, true, TSR_F32, TSR_F32, TSR_F32},
+      {1, 1500, 400, 330, false, false, TSR_F32, TSR_F32, TSR_F32},
       {1, 400, 900, 330, false, false, TSR_F32, TSR_F32, TSR_F32},
       {1, 390, 401, 200, true, true, TSR_F16, TSR_BF16, TSR_F32},
       {1, 400, 4200, 170, false, true, TSR_I32, TSR_I8, TSR_I32},
