@@ -143,8 +143,9 @@ static void check_factor(const tsr_cholesky *c, const memory *m, const double co
 // A = M M^H + n, with NaNs in the triangle that is not read.
 static void factor_all(int64_t batches, int64_t n, const tsr_blas *blas) {
   memory *m = malloc(sizeof *m);
-  double complex *wanted = malloc(sizeof *wanted * (size_t)(n * n));
-  double complex *root = malloc(sizeof *root * (size_t)(n * n));
+  double complex *wanted = calloc((size_t)(n * n) + 1, sizeof *wanted);
+  double complex *root = calloc((size_t)(n * n) + 1, sizeof *root);
+  assert_true(m && wanted && root);
   test_random random = {9};
   for (int form = 0; form < 8; form++) {
     const tsr_cholesky c = {dtypes[form / 2], blas, batches, n, form & 1, false};
