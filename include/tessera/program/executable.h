@@ -104,18 +104,19 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_executable_peak_at(const tsr_exe
 // ---- running ----
 
 // Runs on the caller's memory: `inputs` has one address for each argument, `outputs` one for each
-// result, written in place. Inputs are not changed. An address of an empty tensor may be NULL.
-// Outputs must overlap neither each other nor the inputs.
-TSR_API TSR_MUST_USE tsr_status tsr_executable_run(const tsr_executable *executable,
-                                                   const void *const *inputs, void *const *outputs);
+// result, written in place. Inputs are not changed. An address of an empty tensor may be NULL, and
+// so may a list without addresses. Outputs must overlap neither each other nor the inputs.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
+    tsr_executable_run(const tsr_executable *executable, const void *const *inputs,
+                       void *const *outputs);
 
 // The same with buffers (tessera/engine/buffer.h). Results are new buffers, which the caller
 // releases, with pages that earlier runs have touched. A donated argument whose buffer has no other
 // holder gives its memory to the result that takes it: its data is gone after the run, while the
-// caller still releases its buffer.
-TSR_API TSR_MUST_USE tsr_status tsr_executable_call(const tsr_executable *executable,
-                                                    tsr_buffer *const *inputs,
-                                                    tsr_buffer **outputs);
+// caller still releases its buffer. Empty tensors and lists may be NULL, as above.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1) tsr_status
+    tsr_executable_call(const tsr_executable *executable, tsr_buffer *const *inputs,
+                        tsr_buffer **outputs);
 
 // One step that has run, for profiles.
 typedef struct tsr_step_event {
