@@ -111,7 +111,7 @@ static tsr_status live_loop(placing *p, const tsr_schedule_step *step) {
     p->carried_by[step->outputs[i]] = step;
     p->body_last[step->outputs[i]] = p->position;
   }
-  p->loops = &here;
+  p->loops = &here;  // cppcheck-suppress autoVariables ; taken back below
   p->position++;
   TSR_TRY(live_list(p, &step->lists[0]));
   TSR_TRY(touch(p, step->condition));
@@ -203,7 +203,7 @@ static void share_step(placing *p, const tsr_schedule_step *step) {
   p->position++;
   if (step->kind == TSR_STEP_WHILE) {
     open_loop here = {.outer = p->loops, .step = step};
-    p->loops = &here;
+    p->loops = &here;  // cppcheck-suppress autoVariables ; taken back below
     share_list(p, &step->lists[0]);
     here.in_body = true;
     share_list(p, &step->lists[1]);

@@ -6,6 +6,8 @@
 
 // ---- nodes ----
 
+static const tsr_form first_element = {0};  // of a scalar: at every index
+
 static int find_node(const tsr_fuse_group *group, const tsr_value *value, const tsr_form *form) {
   for (int i = 0; i < group->node_count; i++)
     if (group->nodes[i].value == value && tsr_form_equal(&group->nodes[i].form, form)) return i;
@@ -104,7 +106,7 @@ static int read_inlined(tsr_fuser *fuser, tsr_fuse_group *group, tsr_value *valu
   for (int i = 0; node >= 0 && i < op->operand_count; i++) {
     const bool scalar = tsr_type_element_count(tsr_operand_type(op, i)) == 1;
     const int in = read_value(fuser, group, tsr_op_operand(op, i),
-                              scalar ? (tsr_form){0} : group->nodes[node].form);
+                              scalar ? first_element : group->nodes[node].form);
     if (in < 0) return -1;
     group->nodes[node].in[i] = in;
   }
@@ -163,7 +165,7 @@ static bool read_operands(tsr_fuser *fuser, tsr_fuse_group *group, const tsr_op 
   for (int i = 0; i < (folds ? 1 : op->operand_count); i++) {
     const bool scalar = tsr_type_element_count(tsr_operand_type(op, i)) == 1;
     const tsr_form whole = tsr_form_row_major(&group->space, 0, group->space.rank);
-    const int in = read_value(fuser, group, tsr_op_operand(op, i), scalar ? (tsr_form){0} : whole);
+    const int in = read_value(fuser, group, tsr_op_operand(op, i), scalar ? first_element : whole);
     if (in < 0) return false;
     group->nodes[0].in[i] = in;
   }
@@ -540,7 +542,7 @@ static bool is_cheap(const tsr_fuse_op *def) {
 
 static tsr_form operand_form(const tsr_op *op, int operand, const tsr_form *form) {
   const bool scalar = tsr_type_element_count(tsr_operand_type(op, operand)) == 1;
-  return scalar ? (tsr_form){0} : *form;
+  return scalar ? first_element : *form;
 }
 
 // Whether a value is made, by few cheap ops, of others that the group has at the same places.

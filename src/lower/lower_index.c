@@ -90,8 +90,8 @@ static void describe_starts(const tsr_index_rules *rules, const index_types *typ
   out->dtype = indices->dtype;
   for (int k = 0; k < rules->map_count; k++) {
     const int64_t d = rules->map[k];
-    out->entries[out->entry_count++] =
-        (tsr_start_entry){k * along, strides[d], operand->dims[d], sizes[d]};
+    out->entries[out->entry_count++] = (tsr_start_entry){
+        .index = k * along, .stride = strides[d], .size = operand->dims[d], .window = sizes[d]};
   }
   for (int d = 0; d < indices->rank; d++) {
     if (d == rules->vector_dim) continue;

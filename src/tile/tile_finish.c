@@ -135,6 +135,12 @@ static int form_of(const tsr_tile_value *value, unsigned mask) {
   return mask == 3 ? -1 : (int)mask;
 }
 
+// The place of a narrow integer's loop in `wrap`: i2, i4, u2, u4.
+static int wrap_of(tsr_dtype narrow) {
+  const bool is_unsigned = narrow == TSR_U2 || narrow == TSR_U4;
+  return 2 * is_unsigned + (narrow == TSR_I4 || narrow == TSR_U4);
+}
+
 static tsr_tile_loop *loop_of(const tsr_tile_program *p, const tsr_tile_value *value,
                               unsigned mask) {
   const int form = form_of(value, mask);
@@ -157,8 +163,8 @@ static tsr_tile_loop *loop_of(const tsr_tile_program *p, const tsr_tile_value *v
       if (value->narrow == TSR_F16) return p->kernels->round_f16;
       return value->narrow == TSR_BF16 ? p->kernels->round_bf16 : NULL;
     case TSR_TILE_WRAP:
-      return p->kernels->wrap[2 * (value->narrow == TSR_U2 || value->narrow == TSR_U4) +
-                              (value->narrow == TSR_I4 || value->narrow == TSR_U4)];
+      // cppcheck-suppress CastIntegerToAddressAtReturn ; it takes the loop for an integer
+      return p->kernels->wrap[wrap_of(value->narrow)];
     default:
       return NULL;
   }

@@ -32,7 +32,7 @@ typedef tsr_status tsr_verify_fn(tsr_ir *ir, const tsr_op *op);
 typedef tsr_status tsr_infer_fn(tsr_ir *ir, const tsr_op *op, tsr_result_types *out);
 
 #define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, ...) \
-  tsr_verify_fn tsr_verify_##verify;                                                 \
+  tsr_verify_fn tsr_verify_##verify;                                                      \
   tsr_infer_fn tsr_infer_##infer;
 #include "ir/ops.def"
 #undef OP

@@ -82,7 +82,7 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(executable_result, 1, INDEX_OUT_OF_RANGE,                                                      \
     tsr_executable_result(w->executable, i,                                                        \
                           &(tsr_executable_value){.size = sizeof(tsr_executable_value)}))          \
-  X(executable_peak_at, 2, INDEX_OUT_OF_RANGE,                                                 \
+  X(executable_peak_at, 2, INDEX_OUT_OF_RANGE,                                                     \
     tsr_executable_peak_at(w->executable, i, OUT(0), OUT(1)))                                      \
   X(program_mesh_at, 1, INDEX_OUT_OF_RANGE, tsr_program_mesh_at(w->program, i, OUT(0)))            \
   X(pieces_init, 8, INDEX_OUT_OF_RANGE, tsr_pieces_init(OUT(0), w->layout, i))                     \

@@ -58,7 +58,7 @@ typedef struct world {
   tsr_placer *placer;
   tsr_partitioner *partitioner;
   tsr_executable *executable;  // of `program`
-  tsr_program *program;  // one function of one argument and one result, one mesh
+  tsr_program *program;        // one function of one argument and one result, one mesh
   float host[128];
   // Outputs of calls that fail.
   _Alignas(max_align_t) unsigned char out[OUT_BYTES];

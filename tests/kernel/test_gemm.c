@@ -59,7 +59,7 @@ static double complex small_number(test_random *random, tsr_dtype dtype) {
   const int64_t low = dtype == TSR_F8E8M0FNU ? 1 : 0;
   const double real = (double)test_random_range(random, negative ? -1 : low, 1);
   if (info->kind != TSR_CLASS_COMPLEX) return real;
-  return CMPLX(real, (double)test_random_range(random, -1, 1));
+  return real + (double)test_random_range(random, -1, 1) * I;
 }
 
 typedef struct test_tensor {
