@@ -97,30 +97,32 @@ static tsr_status live_list(placing *p, const tsr_step_list *list);
 
 // What the loop reads from outside, and its carries, live to its end.
 static void end_loop(placing *p, const open_loop *l) {
-  for (int64_t i = l->touch_start; i < p->touch_count; i++) {
+  for (int64_t i = l->touch_start; p->touches && i < p->touch_count; i++) {
     tsr_slot_place *place = &p->out->places[p->touches[i]];
     if (place->first <= l->start) place->last = p->position;
   }
 }
 
 static tsr_status live_loop(placing *p, const tsr_schedule_step *step) {
-  open_loop here = {.outer = p->loops, .step = step, .start = p->position};
-  here.touch_start = p->touch_count;
+  open_loop *here = get(p, 1, sizeof *here);
+  TSR_NEED(here);
+  *here = (open_loop){
+      .outer = p->loops, .step = step, .start = p->position, .touch_start = p->touch_count};
   TSR_TRY(touch_all(p, step->outputs, step->output_count));
   for (int i = 0; i < step->output_count; i++) {
     p->carried_by[step->outputs[i]] = step;
     p->body_last[step->outputs[i]] = p->position;
   }
-  p->loops = &here;  // cppcheck-suppress autoVariables ; taken back below
+  p->loops = here;
   p->position++;
   TSR_TRY(live_list(p, &step->lists[0]));
   TSR_TRY(touch(p, step->condition));
-  here.in_body = true;
+  here->in_body = true;
   TSR_TRY(live_list(p, &step->lists[1]));
   for (int i = 0; i < step->output_count; i++) TSR_TRY(touch(p, step->moves[i].from));
-  p->loops = here.outer;
+  p->loops = here->outer;
   p->position++;
-  end_loop(p, &here);
+  end_loop(p, here);
   p->out->loop_count++;
   return NULL;
 }

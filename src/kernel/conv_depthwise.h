@@ -19,6 +19,6 @@ typedef struct tsr_depthwise {
 
 // `type` is TSR_GEMM_F32 and so on: that of all elements.
 void tsr_depthwise_plan(tsr_depthwise *depthwise, int type);
-tsr_status tsr_depthwise_run(const void *depthwise, const tsr_kernel_call *call);
+tsr_status tsr_depthwise_run(const void *description, const tsr_kernel_call *call);
 
 #endif

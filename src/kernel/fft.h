@@ -22,6 +22,6 @@ TSR_MUST_USE tsr_status tsr_fft_plan(tsr_arena *arena, tsr_fft_kind kind, bool s
 int64_t tsr_fft_scratch_bytes(const tsr_fft *fft);  // for each worker
 int64_t tsr_fft_temp_bytes(const tsr_fft *fft);
 int64_t tsr_fft_flops(const tsr_fft *fft);
-tsr_status tsr_fft_run(const void *fft, const tsr_kernel_call *call);  // a tsr_kernel_fn
+tsr_status tsr_fft_run(const void *description, const tsr_kernel_call *call);  // a tsr_kernel_fn
 
 #endif

@@ -110,7 +110,7 @@ typedef struct tsr_gemm {
 TSR_MUST_USE tsr_status tsr_gemm_plan(tsr_gemm *gemm);
 // Scratch memory that is enough for a product by panels of any size.
 int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm);
-tsr_status tsr_gemm_run(const void *gemm, const tsr_kernel_call *call);  // a tsr_kernel_fn
+tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call);  // a tsr_kernel_fn
 
 // ---- elements (gemm_elements.c) ----
 

@@ -41,7 +41,7 @@ typedef void add_fn(const char *from, int64_t step, int64_t count, const tsr_sta
       out[i] = inside ? out[i] + at * stride : TSR_NO_START;                    \
     }                                                                           \
   }
-LOOPS(i8, int8_t, number)
+LOOPS(i8, int8_t, number)  // NOLINT(bugprone-signed-char-misuse): a number, no character
 LOOPS(i16, int16_t, number)
 LOOPS(i32, int32_t, number)
 LOOPS(i64, int64_t, number)

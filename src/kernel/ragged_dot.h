@@ -21,6 +21,6 @@ typedef struct tsr_ragged_dot {
   int64_t result_bytes;
 } tsr_ragged_dot;
 
-tsr_status tsr_ragged_dot_run(const void *ragged_dot, const tsr_kernel_call *call);
+tsr_status tsr_ragged_dot_run(const void *description, const tsr_kernel_call *call);
 
 #endif

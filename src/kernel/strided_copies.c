@@ -64,7 +64,7 @@ static int64_t volume(const tsr_copy *copy, int first) {
 // as fit.
 static int64_t chunk_of(const tsr_copy *copy, int64_t tasks, bool transposed) {
   const int64_t elements = tsr_copy_elements(copy);
-  if (!elements) return 0;
+  if (!elements || tasks < 1) return 0;
   const int64_t share = (elements + tasks - 1) / tasks;
   const int most = copy->loop_count - transposed;
   int inner = most;

@@ -243,7 +243,7 @@ static tsr_status factor_matrix(const tsr_cholesky *cholesky, char *matrix, tsr_
     factored = own->factor(matrix, size, size);
   if (!cholesky->lower) own->mirror(matrix, size, false);
   const int32_t info = !factored;
-  if (cholesky->reports)
+  if (cholesky->reports && out_info)
     memcpy(out_info, &info, sizeof info);
   else
     own->finish(matrix, size, cholesky->lower, !factored);

@@ -565,6 +565,7 @@ static int make_again(tsr_fuser *fuser, tsr_fuse_group *group, tsr_value *value,
 static bool compute_again(tsr_fuser *fuser, tsr_fuse_group *group, int node) {
   const tsr_op *op = group->nodes[node].value->def;
   int in[3] = {0};
+  if (!op) return false;
   for (int i = 0; i < op->operand_count; i++) {
     const tsr_form form = operand_form(op, i, &group->nodes[node].form);
     in[i] = make_again(fuser, group, tsr_op_operand(op, i), form);

@@ -26,6 +26,7 @@ static const tsr_attr *axis_name(const tsr_attr *mesh, int64_t axis) {
 }
 
 static int64_t device_at(const tsr_attr *mesh, int64_t position) {
+  if (!mesh) return position;
   const tsr_attr *ids = tsr_attr_field(mesh, TSR_SDY_MESH_DEVICE_IDS);
   return position < tsr_attr_int_count(ids) ? tsr_attr_int_at(ids, position) : position;
 }

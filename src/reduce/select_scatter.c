@@ -223,6 +223,16 @@ static void fill_result(const scatter_run *r, int64_t batch, int64_t first, int6
                       r->call->inputs[2], bytes, count);
 }
 
+// The inputs of the two bodies: elements, then values from outside.
+static void bind_inputs(const scatter_run *r, choice_space *space) {
+  const tsr_select_scatter *s = r->s;
+  space->select_inputs[0] = space->values;
+  space->select_inputs[1] = space->next;
+  for (int k = 0; k < s->select_outside; k++) space->select_inputs[2 + k] = r->call->inputs[3 + k];
+  for (int k = 0; k < s->scatter_outside; k++)
+    space->scatter_inputs[2 + k] = r->call->inputs[3 + s->select_outside + k];
+}
+
 static tsr_status scatter_part(void *context, int64_t task, int worker) {
   const scatter_run *r = context;
   const tsr_select_scatter *s = r->s;
@@ -230,10 +240,7 @@ static tsr_status scatter_part(void *context, int64_t task, int worker) {
   const int64_t batch = task / r->pieces, piece = task % r->pieces;
   choice_space space = {.chosen = NULL};
   cut_space(s, tsr_kernel_scratch(r->call, worker), &space);
-  for (int k = 0; k < s->select_outside; k++) space.select_inputs[2 + k] = r->call->inputs[3 + k];
-  for (int k = 0; k < s->scatter_outside; k++)
-    space.scatter_inputs[2 + k] = r->call->inputs[3 + s->select_outside + k];
-  if (!s->native) space.select_inputs[0] = space.values, space.select_inputs[1] = space.next;
+  if (!s->native) bind_inputs(r, &space);
   const bool cut = r->pieces > 1;
   const int64_t start = cut ? piece * s->most : 0;
   const int64_t end = cut ? tsr_least(start + s->most, last->windows) : last->windows;

@@ -28,8 +28,9 @@ static bool norm_open(tsr_rewriter *r, tsr_op *op, norm_parts *out) {
   float number;
   memcpy(&number, &bits, sizeof number);
   *out = (norm_parts){.site = {.r = r, .place = op}, .type = type, .feature = feature};
-  out->count =
-      type->dims[feature] ? (double)(tsr_type_element_count(type) / type->dims[feature]) : 0;
+  const int64_t features = type->dims[feature];
+  const int64_t others = features ? tsr_type_element_count(type) / features : 0;
+  out->count = (double)others;
   out->epsilon = tsr_site_number(&out->site, type, (double)number);
   return true;
 }

@@ -198,7 +198,8 @@ static void chlo_ops_broadcast_and_scan(void **state) {
 #define NORMALISED(to)                                                                          \
   SPREAD("mb", "m")                                                                             \
   SPREAD("vb", "v")                                                                             \
-  SPREAD("sb", "s") SPREAD("ob", "o") BINARY("xc", "subtract", "x", "mb")                       \
+  SPREAD("sb", "s")                                                                             \
+  SPREAD("ob", "o") BINARY("xc", "subtract", "x", "mb")                                         \
       BINARY("ve", "add", "vb", "eps") "  %sd = stablehlo.sqrt %ve : tensor<4x2xf32>\n" BINARY( \
           "xn", "divide", "xc", "sd") BINARY("xs", "multiply", "sb", "xn")                      \
           BINARY(to, "add", "xs", "ob")

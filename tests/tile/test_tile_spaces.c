@@ -97,7 +97,7 @@ static void every_space_equals_plain_loops(void **state) {
     } while (some && next_index(c, index));
     tile_run(space_program(c, TSR_F32), workers[i % COUNT_OF(workers)], (const void *const *)in,
              (void *[]){out});
-    if (memcmp(out, expected, MEMORY * sizeof *out))
+    if (memcmp((const char *)out, (const char *)expected, MEMORY * sizeof *out))
       fail_msg("case %d differs", (int)(i / COUNT_OF(workers)));
   }
   for (int k = 0; k < 3; k++) free(in[k]);
@@ -181,9 +181,12 @@ static void constants_and_rows_are_stored_to_every_index(void **state) {
   tsr_tile_store(p, sum, 1, (int64_t[]){1, 1}, 0);
   tsr_tile_store(p, tsr_tile_spread_out(p, sum), 2, (int64_t[]){7, 1}, 0);
   tile_run(p, 1, (const void *[]){rows}, (void *[]){out, sums, spread});
-  for (int i = 0; i < 700; i++) assert_true(out[i] == (float)(i / 7));
+  for (int i = 0; i < 700; i++) {
+    const int row = i / 7;
+    assert_true(out[i] == (float)row);
+    assert_true(spread[i] == (float)(7 * row));
+  }
   for (int i = 0; i < 100; i++) assert_true(sums[i] == (float)(7 * i));
-  for (int i = 0; i < 700; i++) assert_true(spread[i] == (float)(7 * (i / 7)));
 }
 
 // Outputs in the memory of inputs: x + y in place of x, x - y in place of y, and a copy of x.
