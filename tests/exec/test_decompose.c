@@ -195,14 +195,15 @@ static void chlo_ops_broadcast_and_scan(void **state) {
   "  %eps = stablehlo.constant dense<100.0> : tensor<4x2xf32>\n" \
   "  %four = stablehlo.constant dense<4.0> : tensor<2xf32>\n"    \
   "  %count = stablehlo.constant dense<4.0> : tensor<4x2xf32>\n"
-#define NORMALISED(to)                                                                          \
-  SPREAD("mb", "m")                                                                             \
-  SPREAD("vb", "v")                                                                             \
-  SPREAD("sb", "s")                                                                             \
-  SPREAD("ob", "o") BINARY("xc", "subtract", "x", "mb")                                         \
-      BINARY("ve", "add", "vb", "eps") "  %sd = stablehlo.sqrt %ve : tensor<4x2xf32>\n" BINARY( \
-          "xn", "divide", "xc", "sd") BINARY("xs", "multiply", "sb", "xn")                      \
-          BINARY(to, "add", "xs", "ob")
+#define NORMALISED(to)                                                                \
+  SPREAD("mb", "m")                                                                   \
+  SPREAD("vb", "v")                                                                   \
+  SPREAD("sb", "s")                                                                   \
+  SPREAD("ob", "o")                                                                   \
+  BINARY("xc", "subtract", "x", "mb")                                                 \
+  BINARY("ve", "add", "vb", "eps")                                                    \
+  "  %sd = stablehlo.sqrt %ve : tensor<4x2xf32>\n" BINARY("xn", "divide", "xc", "sd") \
+      BINARY("xs", "multiply", "sb", "xn") BINARY(to, "add", "xs", "ob")
 #define EPSILON "<{epsilon = 100.0 : f32, feature_index = 1 : i64}>"
 #define FIVE "tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>"
 
