@@ -2,7 +2,7 @@
 // from it.
 //
 // Floats of at most 32 bits are summed in f32 and rounded once. Integers are summed modulo 2^32 or
-// 2^64, of which the result keeps its low bits, so they wrap as they would in the type of the
+// 2^64, and the result keeps the low bits, so they wrap as they would in the type of the
 // result. A bool is true if any product is: it is counted.
 #include <string.h>
 

@@ -211,21 +211,6 @@ bool tsr_form_through(const tsr_fuse_space *space, const tsr_op *op, const tsr_f
 
 // ---- reductions ----
 
-static bool reduces(tsr_tile_op op) {
-  switch (op) {
-    case TSR_TILE_ADD:
-    case TSR_TILE_MULTIPLY:
-    case TSR_TILE_MAXIMUM:
-    case TSR_TILE_MINIMUM:
-    case TSR_TILE_AND:
-    case TSR_TILE_OR:
-    case TSR_TILE_XOR:
-      return true;
-    default:
-      return false;
-  }
-}
-
 static bool reduces_dim(const tsr_op *op, int dim) {
   const tsr_attr *dims = tsr_op_attr(op, "dimensions");
   for (int64_t i = 0; i < tsr_attr_int_count(dims); i++)
@@ -258,7 +243,7 @@ tsr_reduce_plan tsr_reduce_plan_of(const tsr_op *op) {
   plan.op = tsr_region_single(&op->regions[0]);
   int64_t sizes[4];
   int parts = 0;
-  if (!reduces(plan.op) || tsr_type_element_count(tsr_operand_type(op, 0)) < 1 ||
+  if (!tsr_tile_op_reduces(plan.op) || tsr_type_element_count(tsr_operand_type(op, 0)) < 1 ||
       !join_dims(op, sizes, &parts))
     return plan;
   plan.batch = parts == 3 ? sizes[0] : 1;

@@ -24,21 +24,6 @@ void tsr_dims_around(const tsr_type *type, int dim, int64_t *out_outer, int64_t 
 
 // ---- reading bodies ----
 
-static bool is_reducing(tsr_tile_op op) {
-  switch (op) {
-    case TSR_TILE_ADD:
-    case TSR_TILE_MULTIPLY:
-    case TSR_TILE_MAXIMUM:
-    case TSR_TILE_MINIMUM:
-    case TSR_TILE_AND:
-    case TSR_TILE_OR:
-    case TSR_TILE_XOR:
-      return true;
-    default:
-      return false;
-  }
-}
-
 static bool has_type_of(const tsr_value *argument, const tsr_value *operand) {
   return tsr_type_element(argument->type) == tsr_type_element(operand->type);
 }
@@ -53,7 +38,7 @@ static tsr_tile_op op_of_result(const tsr_op *reduce, const tsr_ir_block *block,
   if (!((x == a && y == b) || (x == b && y == a))) return TSR_TILE_OP_COUNT;
   if (!has_type_of(a, tsr_op_operand(reduce, k))) return TSR_TILE_OP_COUNT;
   const tsr_elementwise_row *row = tsr_elementwise_row_of(op);
-  return row->add && is_reducing(row->tile) ? row->tile : TSR_TILE_OP_COUNT;
+  return row->add && tsr_tile_op_reduces(row->tile) ? row->tile : TSR_TILE_OP_COUNT;
 }
 
 bool tsr_reduce_ops(const tsr_op *op, tsr_tile_op *out_ops) {
@@ -456,13 +441,8 @@ static tsr_status lower_any(tsr_lowering *lowering, tsr_op *op, const bool *redu
   int input_count = 0;
   TSR_TRY(tsr_region_call_of(lowering, op, REGION_ELEMENTS, &reduce.region, &inputs, &input_count));
   tsr_schedule_step *step = NULL;
-  const tsr_status status = tsr_lower_kernel_on(
-      lowering, op, inputs, input_count, tsr_reduce_region_run, &reduce, sizeof reduce, &step);
-  if (status) {
-    tsr_reduce_region_destroy(&reduce);
-    return status;
-  }
-  step->destroy = tsr_reduce_region_destroy;
+  TSR_TRY(tsr_lower_owning_kernel(lowering, op, inputs, input_count, tsr_reduce_region_run, &reduce,
+                                  sizeof reduce, tsr_reduce_region_destroy, &step));
   step->scratch_bytes = tsr_reduce_region_scratch_bytes(&reduce);
   step->flops =
       tsr_saturated_multiply(tsr_type_element_count(type), tsr_tile_flops(reduce.region.program)) /

@@ -116,14 +116,8 @@ static tsr_status lower_cumulate_region(tsr_lowering *lowering, tsr_op *op,
   TSR_TRY(
       tsr_region_call_of(lowering, op, REGION_ELEMENTS, &cumulate.region, &inputs, &input_count));
   tsr_schedule_step *step = NULL;
-  const tsr_status status =
-      tsr_lower_kernel_on(lowering, op, inputs, input_count, tsr_cumulate_region_run, &cumulate,
-                          sizeof cumulate, &step);
-  if (status) {
-    tsr_cumulate_region_destroy(&cumulate);
-    return status;
-  }
-  step->destroy = tsr_cumulate_region_destroy;
+  TSR_TRY(tsr_lower_owning_kernel(lowering, op, inputs, input_count, tsr_cumulate_region_run,
+                                  &cumulate, sizeof cumulate, tsr_cumulate_region_destroy, &step));
   step->scratch_bytes = tsr_cumulate_region_scratch_bytes(&cumulate);
   step->flops = tsr_type_element_count(tsr_operand_type(op, 0));
   return NULL;
@@ -157,13 +151,8 @@ static tsr_status lower_region(tsr_lowering *lowering, tsr_op *op, const tsr_win
   int input_count = 0;
   TSR_TRY(tsr_region_call_of(lowering, op, REGION_ELEMENTS, &reduce.region, &inputs, &input_count));
   tsr_schedule_step *step = NULL;
-  const tsr_status status = tsr_lower_kernel_on(
-      lowering, op, inputs, input_count, tsr_window_region_run, &reduce, sizeof reduce, &step);
-  if (status) {
-    tsr_window_region_destroy(&reduce);
-    return status;
-  }
-  step->destroy = tsr_window_region_destroy;
+  TSR_TRY(tsr_lower_owning_kernel(lowering, op, inputs, input_count, tsr_window_region_run, &reduce,
+                                  sizeof reduce, tsr_window_region_destroy, &step));
   step->scratch_bytes = tsr_window_region_scratch_bytes(&reduce);
   step->flops = cells_of_all(op, window);
   return NULL;

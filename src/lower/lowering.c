@@ -246,6 +246,19 @@ tsr_status tsr_lower_kernel_on(tsr_lowering *lowering, tsr_op *op, tsr_value *co
                         out_step);
 }
 
+tsr_status tsr_lower_owning_kernel(tsr_lowering *lowering, tsr_op *op, tsr_value *const *inputs,
+                                   int input_count, tsr_kernel_fn *run, void *description,
+                                   size_t bytes, void (*destroy)(void *description),
+                                   tsr_schedule_step **out_step) {
+  const tsr_status status =
+      tsr_lower_kernel_on(lowering, op, inputs, input_count, run, description, bytes, out_step);
+  if (status)
+    destroy(description);
+  else
+    (*out_step)->destroy = destroy;
+  return status;
+}
+
 tsr_status tsr_lower_kernel(tsr_lowering *lowering, tsr_op *op, tsr_kernel_fn *run,
                             const void *description, size_t bytes, tsr_schedule_step **out_step) {
   tsr_value **inputs = tsr_lower_alloc(lowering, op->operand_count + 1, sizeof *inputs);

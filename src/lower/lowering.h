@@ -51,6 +51,13 @@ TSR_MUST_USE tsr_status tsr_lower_kernel_on(tsr_lowering *lowering, tsr_op *op,
                                             tsr_value *const *inputs, int input_count,
                                             tsr_kernel_fn *run, const void *description,
                                             size_t bytes, tsr_schedule_step **out_step);
+// The same with a description that owns memory: `destroy` frees it with the schedule, or here if
+// this fails.
+TSR_MUST_USE tsr_status tsr_lower_owning_kernel(tsr_lowering *lowering, tsr_op *op,
+                                                tsr_value *const *inputs, int input_count,
+                                                tsr_kernel_fn *run, void *description, size_t bytes,
+                                                void (*destroy)(void *description),
+                                                tsr_schedule_step **out_step);
 // A step of any kind, without anything to run yet.
 TSR_MUST_USE tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op,
                                       tsr_schedule_step_kind kind, const int *inputs,

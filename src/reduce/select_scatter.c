@@ -150,7 +150,7 @@ static void scatter_one(const tsr_select_scatter *s, const choice_space *space, 
   memcpy(at, space->made, (size_t)s->element_bytes);
 }
 
-// Windows of which no two chose the same element go together.
+// Windows go together as long as no two chose the same element.
 static void scatter_apart(const tsr_select_scatter *s, const choice_space *space, char *out,
                           const char *source, int64_t count) {
   const int64_t *chosen = space->chosen;

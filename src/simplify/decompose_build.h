@@ -36,7 +36,7 @@ tsr_value *tsr_site_reshape(tsr_site *site, tsr_value *x, const tsr_type *type);
 // `dims` says which dim of `type` each dim of x is.
 tsr_value *tsr_site_broadcast(tsr_site *site, tsr_value *x, const tsr_type *type,
                               const int64_t *dims);
-// The sum over all dims of which `kept` is false.
+// The sum over the dims where `kept` is false.
 tsr_value *tsr_site_sum(tsr_site *site, tsr_value *x, const bool *kept);
 tsr_value *tsr_site_transpose(tsr_site *site, tsr_value *x, const int64_t *permutation);
 

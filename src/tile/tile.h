@@ -73,6 +73,7 @@ int tsr_tile_reduce_precision(tsr_tile_program *program, int exponent_bits, int 
 // The sum (TSR_TILE_ADD), product, maximum, minimum, and, or, xor of each row: one value for each
 // row. The order depends on the length of the row only.
 int tsr_tile_reduce(tsr_tile_program *program, tsr_tile_op op, int value);
+bool tsr_tile_op_reduces(tsr_tile_op op);  // whether it is one of these
 // The same value as one for each index, such as a sum that a store is to write to the whole row.
 int tsr_tile_spread_out(tsr_tile_program *program, int value);
 tsr_dtype tsr_tile_dtype(const tsr_tile_program *program, int value);  // TSR_DTYPE_NONE for -1

@@ -58,7 +58,7 @@ static void count_eight(row_counter *c, const char *rows) {
   c->count += 8;
 }
 
-// The sum of all rows, of which there is one at least.
+// The sum of all rows; there is at least one.
 static const char *counted(row_counter *c) {
   int level = __builtin_ctzll((unsigned long long)c->count);
   const char *sum = level_at(c, level);

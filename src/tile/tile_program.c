@@ -441,6 +441,21 @@ int tsr_tile_reduce_precision(tsr_tile_program *program, int exponent_bits, int 
 
 // ---- reductions and outputs ----
 
+bool tsr_tile_op_reduces(tsr_tile_op op) {
+  switch (op) {
+    case TSR_TILE_ADD:
+    case TSR_TILE_MULTIPLY:
+    case TSR_TILE_MAXIMUM:
+    case TSR_TILE_MINIMUM:
+    case TSR_TILE_AND:
+    case TSR_TILE_OR:
+    case TSR_TILE_XOR:
+      return true;
+    default:
+      return false;
+  }
+}
+
 static bool reduces(tsr_tile_program *p, tsr_tile_op op, int value) {
   if (p->kernels->reduce[op][tsr_tile_carrier_of(dtype_of(p, value))].rows) return true;
   (void)no_code(p, op_names[op], dtype_of(p, value));

@@ -30,7 +30,7 @@ static const struct {
      4,
      4,
      {8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15}},
-    // Groups of replicas, of which there is one: with a channel all partitions are together.
+    // Groups of replicas, and there is one replica: with a channel all partitions are together.
     {"\"stablehlo.all_reduce\"(%a) <{" CHANNEL
      ", replica_groups = dense<0> : tensor<1x1xi64>}> " BODY(
          "minimum") " : (tensor<2x2xi32>) -> tensor<2x2xi32>",

@@ -156,7 +156,7 @@ static void no_elements_are_no_work(void **state) {
 typedef struct window_case {
   tsr_dtype dtype;
   const char *bytes;  // of the start
-  int64_t at;         // in rows of which 3 of 10 are in the window
+  int64_t at;         // the row it starts at; the window has 3 of 10 rows
 } window_case;
 static const window_case window_cases[] = {
     {TSR_I32, "\x02\0\0\0", 2},
