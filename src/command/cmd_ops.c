@@ -16,8 +16,9 @@ const cli_command cli_cmd_ops = {
     .description =
         "One line for each op of StableHLO, CHLO, Shardy and their tests: whether it has a text\n"
         "form of its own, whether it has checks of its own, whether the types of its results\n"
-        "are inferred, and whether it is computed when its operands are constants. The numbers\n"
-        "and types of operands, results and attributes are checked for every op.\n",
+        "are inferred, whether it is computed when its operands are constants, and whether it\n"
+        "runs. The numbers and types of operands, results and attributes are checked for every\n"
+        "op.\n",
     .examples = "tessera ops\ntessera ops --json\n",
     .run = run_ops,
 };

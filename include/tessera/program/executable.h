@@ -67,7 +67,7 @@ typedef struct tsr_executable_info {
   int64_t peak_bytes;       // all of them; a result in the memory of a donated argument counts once
   int64_t step_count;       // kernels, those in loops and branches once
   int64_t op_count;         // ops of the simplified program
-  // Of one run, loops counted as often as their trip counts are known, else once.
+  // Of one run; steps in loops and branches count once.
   int64_t flops;
   int64_t bytes_moved;  // read and written by all steps
   double compile_seconds;
@@ -94,7 +94,7 @@ TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_executable_result(const tsr_exec
                                                                   tsr_executable_value *out_result);
 
 // The values in memory where a run needs the most, the largest first: a line each, as in
-// "64 MiB tensor<4096x4096xf32> of stablehlo.dot_general".
+// "67108864 bytes tensor<4096x4096xf32> of stablehlo.dot_general".
 TSR_API TSR_NONNULL int64_t tsr_executable_peak_count(const tsr_executable *executable);
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_executable_peak_at(const tsr_executable *executable,
                                                                    int64_t index,
