@@ -69,6 +69,14 @@ void tsr_arena_deinit(tsr_arena *arena) {
   *arena = (tsr_arena)TSR_ARENA_EMPTY;
 }
 
+void tsr_arena_reset(tsr_arena *arena) {
+  if (!arena->blocks) return;
+  tsr_arena older = {.blocks = arena->blocks->next};
+  arena->blocks->next = NULL;
+  arena->used = 0;
+  tsr_arena_deinit(&older);
+}
+
 void *tsr_arena_grow(tsr_arena *arena, void *list, int64_t count, size_t size) {
   // Full at 0, 4, 8, 16, ... elements, so no capacity has to be kept.
   if (count > 0 && (count < 4 || (count & (count - 1)))) return list;

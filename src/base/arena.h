@@ -21,6 +21,8 @@ void *tsr_arena_alloc(tsr_arena *arena, size_t bytes);
 void *tsr_arena_zeros(tsr_arena *arena, size_t count, size_t size);
 char *tsr_arena_copy(tsr_arena *arena, const char *bytes, size_t length);  // adds '\0'
 void tsr_arena_deinit(tsr_arena *arena);                                   // empty again
+// Everything is free, but the newest block stays: for memory that is used again and again.
+void tsr_arena_reset(tsr_arena *arena);
 
 // A list of `count` elements in the arena with room for one more: the list itself, or a copy of
 // twice the size. NULL without memory; the list is unchanged then.
