@@ -12,11 +12,13 @@
 // ---- the passes that were asked for ----
 
 #define PASS(name, ...) +1
+#define PASS_OPTION(...)
 enum {
   PASS_COUNT = 0
-#include "simplify/passes.def"
-};
+#include "program/all_passes.def"
 #undef PASS
+#undef PASS_OPTION
+};
 
 static void add_pass(const char *name, const char *options, tsr_text *out) {
   if (out->length) tsr_text_add_char(out, ',');
@@ -177,9 +179,11 @@ static tsr_status run_opt(cli_args *args) {
 
 // clang-format off
 static const cli_option options[] = {
-#define PASS(name, function, summary) {name, 0, "[=OPTIONS]", NULL, summary},
-#include "simplify/passes.def"
+#define PASS(name, function, options, summary) {name, 0, "[=OPTIONS]", NULL, summary},
+#define PASS_OPTION(...)
+#include "program/all_passes.def"
 #undef PASS
+#undef PASS_OPTION
     {"shapes", 's', "SHAPES", NULL, "fill in unknown sizes: the shape of each argument, as in '8,4;8'"},
     {"generic", 'g', NULL, NULL, "print every op in MLIR's generic form"},
     {"locations", 'l', NULL, NULL, "print loc(...): where JAX made each op"},

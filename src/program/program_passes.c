@@ -18,7 +18,9 @@ tsr_status tsr_program_transform(const tsr_program *program, const char *passes,
                                  tsr_program **out_program) {
   tsr_ir *copy = tsr_program_copy_ir(program);
   if (!copy) return tsr_fail(NO_MEMORY, "program %s", program->name);
-  return finish_copy(tsr_passes_run(copy, passes, NULL), program, copy, out_program);
+  const tsr_pass_table tables[] = {tsr_simplify_passes()};
+  return finish_copy(tsr_pass_list_run(copy, tables, sizeof tables / sizeof *tables, passes, NULL),
+                     program, copy, out_program);
 }
 
 tsr_status tsr_program_refine(const tsr_program *program, const tsr_shape *shapes,

@@ -588,7 +588,7 @@ static tsr_status is_needed(tsr_op *op, void *context) {
 tsr_status tsr_decompose(tsr_ir *ir) {
   const tsr_rewrite_set own = TSR_REWRITE_SET(rules);
   const tsr_rewrite_set sets[] = {own, tsr_fold_rules()};
-  const tsr_pass_options options = {.elements = 0};
+  const tsr_pass_options options = {0};
   int64_t changes = 0;
   bool needed = false;
   TSR_TRY(move_bodies_out(ir));

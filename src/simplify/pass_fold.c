@@ -12,8 +12,9 @@
 enum { SMALL_ELEMENTS = 1024, FOLD_STEPS = 1 << 18, NEAR_OPERANDS = 8 };
 
 static tsr_evaluate_limits limits_of(tsr_rewriter *r) {
-  return (tsr_evaluate_limits){
-      .elements = r->options->elements, .steps = FOLD_STEPS, .budget = &r->fold_steps};
+  return (tsr_evaluate_limits){.elements = tsr_pass_number(r->options, TSR_SIMPLIFY_ELEMENTS, 0),
+                               .steps = FOLD_STEPS,
+                               .budget = &r->fold_steps};
 }
 
 static tsr_status evaluate_iota(tsr_rewriter *r, tsr_op *iota, const tsr_attr **out) {

@@ -243,7 +243,9 @@ static tsr_status inline_all(inlining *in) {
 }
 
 tsr_status tsr_pass_inline(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  inlining in = {.ir = ir, .small = options->ops ? options->ops : SMALL_OPS, .all = options->all};
+  inlining in = {.ir = ir,
+                 .small = tsr_pass_number(options, TSR_SIMPLIFY_OPS, SMALL_OPS),
+                 .all = tsr_pass_flag(options, TSR_SIMPLIFY_ALL)};
   tsr_status status = inline_all(&in);
   free(in.functions);
   free(in.calls);

@@ -61,11 +61,4 @@ TSR_MUST_USE tsr_status tsr_rewriter_changed(tsr_rewriter *r, tsr_op *op);
 // Queues an op that a rule moved.
 TSR_MUST_USE tsr_status tsr_rewriter_push(tsr_rewriter *r, tsr_op *op);
 
-// ---- the functions of passes ----
-
-typedef tsr_status tsr_pass_fn(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes);
-#define PASS(name, function, summary) extern tsr_pass_fn tsr_pass_##function;
-#include "simplify/passes.def"
-#undef PASS
-
 #endif
