@@ -63,21 +63,21 @@ static tsr_status read_shapes(const char *text, tsr_shape *shapes, int64_t *out_
   return NULL;
 }
 
-// Fills in unknown sizes from --shapes. Without the option the program itself comes back.
-static tsr_status refine(const cli_args *args, const tsr_program *program,
-                         tsr_program **out_program) {
+// Fills in unknown sizes from --shapes: `program` is exchanged for the one of these sizes.
+static tsr_status refine(const cli_args *args, tsr_program **program) {
   const char *text = cli_value(args, "shapes");
+  if (!text) return NULL;
   int64_t count = 0;
-  if (!text) {
-    *out_program = tsr_program_retain(program);
-    return NULL;
-  }
+  tsr_program *sized = NULL;
   tsr_shape *shapes = calloc(MOST_SHAPES, sizeof *shapes);
   if (!shapes) return tsr_fail(NO_MEMORY, "%d shapes", MOST_SHAPES);
   tsr_status status = read_shapes(text, shapes, &count);
-  if (!status) status = tsr_program_refine(program, shapes, count, out_program);
+  if (!status) status = tsr_program_refine(*program, shapes, count, &sized);
   free(shapes);
-  return status;
+  if (status) return status;
+  tsr_program_release(*program);
+  *program = sized;
+  return NULL;
 }
 
 static tsr_status print_program(const cli_args *args, const tsr_program *program, tsr_text *out) {
@@ -102,11 +102,9 @@ static tsr_status opt_bytes(const cli_args *args, const char *name, const char *
                             size_t length, const char *passes, tsr_text *out) {
   tsr_program_options options = TSR_PROGRAM_OPTIONS;
   tsr_program *program = NULL;
-  tsr_program *sized = NULL;
   TSR_TRY(tsr_program_read(name, bytes, length, &options, &program));
-  tsr_status status = refine(args, program, &sized);
-  if (!status) status = run_passes(args, sized, passes, out);
-  tsr_program_release(sized);
+  tsr_status status = refine(args, &program);
+  if (!status) status = run_passes(args, program, passes, out);
   tsr_program_release(program);
   return status;
 }
