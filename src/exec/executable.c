@@ -68,6 +68,7 @@ static void count(tsr_executable *e) {
   if (__builtin_mul_overflow(e->plan.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
       __builtin_add_overflow(scratch, e->plan.arena_bytes, &info->temporary_bytes))
     info->temporary_bytes = INT64_MAX;
+  info->work_bytes = info->temporary_bytes - e->plan.value_bytes;
   const int64_t parts[] = {info->argument_bytes, info->result_bytes, info->constant_bytes,
                            info->temporary_bytes};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -97,7 +98,7 @@ static tsr_status write_peak(tsr_executable *e) {
       tsr_type_print(value->type, &text);
       tsr_text_addf(&text, " of %s", value->def ? value->def->name : "an argument");
     } else {
-      tsr_text_add(&text, "for the work of a step");
+      tsr_text_add(&text, plan->work[root] ? "for the work of a step" : "carried by a loop");
     }
     TSR_TRY(tsr_text_check(&text));
     const char *string = tsr_text_string(&text);

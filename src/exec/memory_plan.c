@@ -7,11 +7,12 @@
 // 1. An output that may be written over an input takes its memory if no later step reads that. For
 //    a carry "later" ends with the body: the next round reads what the body made.
 // 2. What the body makes and what it carries change addresses after each round; so all of them live
-//    as long as the one that lives longest.
+//    as long as the one that lives longest. Loops that carry the same slot, one after the other,
+//    have one spare memory for it.
 // 3. A result is made in the caller's memory if all of its slot is memory of the run.
 // 4. The rest is placed in one arena, the largest first, each in the smallest gap between slots
-// that
-//    live at the same time.
+//    that live at the same time. What steps need for their work comes after all values: it fills
+//    gaps between them.
 #include "exec/memory_plan.h"
 
 #include <stdlib.h>
@@ -137,7 +138,10 @@ static tsr_status live_step(placing *p, const tsr_schedule_step *step) {
     if (!p->made_by[slot]) p->made_by[slot] = step;
     TSR_TRY(touch(p, slot));
   }
-  if (step->temp_slot >= 0) TSR_TRY(touch(p, step->temp_slot));
+  if (step->temp_slot >= 0) {
+    p->out->work[step->temp_slot] = true;
+    TSR_TRY(touch(p, step->temp_slot));
+  }
   p->position++;
   for (int i = 0; i < step->list_count; i++) TSR_TRY(live_list(p, &step->lists[i]));
   if (step->kind == TSR_STEP_CASE) {
@@ -297,6 +301,69 @@ static void settle_rotations(placing *p) {
   }
 }
 
+// ---- spare memory ----
+
+// While rotations are shared: how often each root is rotated, in all loops and in one; the spare
+// memory of each carry; the lives of slots before they were rotated.
+typedef struct spares {
+  int *uses, *uses_here, *spare_of;
+  tsr_slot_place *own;
+} spares;
+
+static void count_rotations(const tsr_loop_plan *plan, int by, int *counts) {
+  for (int k = 0; k < plan->rotation_count; k++) {
+    counts[plan->rotations[k].from] += by;
+    counts[plan->rotations[k].to] += by;
+  }
+}
+
+// Whether rotation k and the next one exchange a carry with what the body makes for it, both of
+// which the loop rotates no other way.
+static bool is_exchange(const tsr_loop_plan *plan, int k, const spares *s) {
+  const tsr_rotation *r = &plan->rotations[k];
+  return k + 1 < plan->rotation_count && r[1].from == r->to && r[1].to == r->from &&
+         s->uses_here[r->from] == 2 && s->uses_here[r->to] == 2 && s->uses[r->from] == 2;
+}
+
+static bool can_be_one(const placing *p, const spares *s, int a, int b) {
+  const tsr_slot *slots = p->schedule->slots;
+  return slots[a].kind == TSR_SLOT_ARENA && slots[b].kind == TSR_SLOT_ARENA &&
+         slots[a].bytes == slots[b].bytes && slots[a].per_lane == slots[b].per_lane &&
+         (s->own[a].last < s->own[b].first || s->own[b].last < s->own[a].first);
+}
+
+static void share_spare(placing *p, spares *s, tsr_rotation *r) {
+  const int carry = r->to, spare = s->spare_of[carry] - 1, own = r->from;
+  if (spare < 0) {
+    s->spare_of[carry] = own + 1;
+  } else if (can_be_one(p, s, spare, own)) {
+    merge(p, spare, own);
+    s->own[spare].first = tsr_least(s->own[spare].first, s->own[own].first);
+    if (s->own[own].last > s->own[spare].last) s->own[spare].last = s->own[own].last;
+    r[0].from = r[1].to = spare;
+  }
+}
+
+// A carry and its spare memory take turns in a loop. A later loop that carries the same slot finds
+// the two in one order or the other, and can take turns with the same two.
+static tsr_status share_spares(placing *p, tsr_slot_place *own) {
+  const int64_t count = p->schedule->slot_count;
+  spares s = {.uses = get(p, count, sizeof(int)),
+              .uses_here = get(p, count, sizeof(int)),
+              .spare_of = get(p, count, sizeof(int)),  // plus 1
+              .own = own};
+  TSR_NEED(s.uses && s.uses_here && s.spare_of ? p : NULL);
+  for (int i = 0; i < p->out->loop_count; i++) count_rotations(&p->out->loops[i], 1, s.uses);
+  for (int i = 0; i < p->out->loop_count; i++) {
+    tsr_loop_plan *plan = &p->out->loops[i];
+    count_rotations(plan, 1, s.uses_here);
+    for (int k = 0; k < plan->rotation_count; k++)
+      if (is_exchange(plan, k, &s)) share_spare(p, &s, &plan->rotations[k++]);
+    memset(s.uses_here, 0, (size_t)count * sizeof(int));
+  }
+  return NULL;
+}
+
 // ---- results ----
 
 static bool takes_result(const placing *p, int slot, int root) {
@@ -369,10 +436,12 @@ static int64_t rounded(int64_t bytes) {
 typedef struct arena_claim {
   int root;
   int64_t bytes, first, last, offset;
+  bool work;
 } arena_claim;
 
 static int larger_first(const void *a, const void *b) {
   const arena_claim *x = a, *y = b;
+  if (x->work != y->work) return x->work ? 1 : -1;
   if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
   if (x->first != y->first) return x->first < y->first ? -1 : 1;
   return (x->root > y->root) - (x->root < y->root);
@@ -405,6 +474,7 @@ static tsr_status place_claims(placing *p, arena_claim *claims, int count) {
     placed[at] = c;
     p->out->places[c->root].offset = c->offset;
     if (c->offset + c->bytes > p->out->arena_bytes) p->out->arena_bytes = c->offset + c->bytes;
+    if (!c->work) p->out->value_bytes = p->out->arena_bytes;
   }
   return NULL;
 }
@@ -477,8 +547,11 @@ static tsr_status place_arena(placing *p) {
   for (int i = 0; i < schedule->slot_count; i++) {
     const tsr_slot_place *place = &p->out->places[i];
     if (schedule->slots[i].kind != TSR_SLOT_ARENA || place->root != i || place->first < 0) continue;
-    claims[count++] = (arena_claim){
-        .root = i, .bytes = rounded(p->out->bytes[i]), .first = place->first, .last = place->last};
+    claims[count++] = (arena_claim){.root = i,
+                                    .bytes = rounded(p->out->bytes[i]),
+                                    .first = place->first,
+                                    .last = place->last,
+                                    .work = p->out->work[i]};
   }
   TSR_TRY(place_claims(p, claims, count));
   return find_peak(p, claims, count);
@@ -495,11 +568,12 @@ static tsr_status open_places(placing *p) {
   p->carried_by = get(p, count, sizeof *p->carried_by);
   p->body_last = get(p, count, sizeof *p->body_last);
   p->rotated = get(p, count, sizeof *p->rotated);
+  out->work = get(p, count, sizeof *out->work);
   p->made_by = get(p, count, sizeof *p->made_by);
   out->result_roots = get(p, schedule->result_count, sizeof *out->result_roots);
   out->donors = get(p, schedule->result_count, sizeof *out->donors);
-  TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && p->made_by &&
-                   out->result_roots && out->donors
+  TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && out->work &&
+                   p->made_by && out->result_roots && out->donors
                ? p
                : NULL);
   for (int i = 0; i < count; i++) {
@@ -518,6 +592,20 @@ static void close_places(placing *p) {
   }
 }
 
+// Which slots loops exchange, and how long those live then.
+static tsr_status plan_loops(placing *p) {
+  const int64_t count = p->schedule->slot_count;
+  p->out->loops = get(p, p->out->loop_count, sizeof *p->out->loops);
+  tsr_slot_place *own = get(p, count, sizeof *own);
+  TSR_NEED(p->out->loops && own ? p : NULL);
+  memcpy(own, p->out->places, (size_t)count * sizeof *own);
+  p->out->loop_count = 0;
+  TSR_TRY(plan_list(p, &p->schedule->steps));
+  TSR_TRY(share_spares(p, own));
+  settle_rotations(p);
+  return NULL;
+}
+
 tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
                            tsr_memory_plan *out_plan) {
   *out_plan = (tsr_memory_plan){0};
@@ -528,11 +616,7 @@ tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
     if (schedule->results[i] >= 0) TSR_TRY(touch(&p, schedule->results[i]));
   p.position = 0;
   share_list(&p, &schedule->steps);
-  out_plan->loops = get(&p, out_plan->loop_count, sizeof *out_plan->loops);
-  TSR_NEED(out_plan->loops);
-  out_plan->loop_count = 0;
-  TSR_TRY(plan_list(&p, &schedule->steps));
-  settle_rotations(&p);
+  TSR_TRY(plan_loops(&p));
   place_results(&p);
   find_donors(&p, aliased);
   TSR_TRY(place_arena(&p));

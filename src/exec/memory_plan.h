@@ -28,6 +28,7 @@ typedef struct tsr_memory_plan {
   tsr_slot_place *places;  // one for each slot
   int64_t *bytes;          // of each root, all lanes
   int64_t arena_bytes;
+  int64_t value_bytes;    // of the arena: without what steps need for their work
   int64_t scratch_bytes;  // for each worker, of the step that needs most
   int loop_count;
   tsr_loop_plan *loops;  // by the numbers that steps have for them
@@ -35,6 +36,7 @@ typedef struct tsr_memory_plan {
   int *result_roots;
   // For each result the argument whose memory it may take, if the caller donates it; -1 = none.
   int *donors;
+  bool *work;  // for each slot: whether it is memory for the work of a step
   // The roots that live where most memory is needed, the largest first.
   int *peak;
   int peak_count;

@@ -245,8 +245,55 @@ static void a_scan_writes_its_rows_in_place(void **state) {
   assert_true(info.temporary_bytes < (int64_t)sizeof a + 65536);
 }
 
+static void loops_one_after_the_other_share_the_memory_they_exchange(void **state) {
+  (void)state;
+  // What a body makes is not made in place: a reverse reads other elements than it writes.
+  static const char text[] =
+      "func.func @main(%a: tensor<4096xf32>) -> tensor<f32> {\n"
+      "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+      "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+      "  %n = stablehlo.constant dense<3> : tensor<i32>\n"
+      "  %f = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "  %r:2 = stablehlo.while(%i = %zero, %c = %a) : tensor<i32>, tensor<4096xf32>\n"
+      "  cond {\n"
+      "    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    stablehlo.return %p : tensor<i1>\n"
+      "  } do {\n"
+      "    %v = stablehlo.reverse %c, dims = [0] : tensor<4096xf32>\n"
+      "    %d = stablehlo.add %c, %v : tensor<4096xf32>\n"
+      "    %w = stablehlo.reverse %d, dims = [0] : tensor<4096xf32>\n"
+      "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+      "    stablehlo.return %j, %w : tensor<i32>, tensor<4096xf32>\n"
+      "  }\n"
+      "  %s:2 = stablehlo.while(%i = %zero, %c = %r#1) : tensor<i32>, tensor<4096xf32>\n"
+      "  cond {\n"
+      "    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    stablehlo.return %p : tensor<i1>\n"
+      "  } do {\n"
+      "    %w = stablehlo.reverse %c, dims = [0] : tensor<4096xf32>\n"
+      "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+      "    stablehlo.return %j, %w : tensor<i32>, tensor<4096xf32>\n"
+      "  }\n"
+      "  %one_of = stablehlo.slice %s#1 [5:6] : (tensor<4096xf32>) -> tensor<1xf32>\n"
+      "  %o = stablehlo.reshape %one_of : (tensor<1xf32>) -> tensor<f32>\n"
+      "  return %o : tensor<f32>\n"
+      "}\n";
+  float a[4096], out;
+  for (int i = 0; i < 4096; i++) a[i] = (float)(i % 100);
+  TSR_OWN(executable, executable);
+  executable = compile_text(text, 1);
+  for (int round = 0; round < 2; round++) {  // the second run starts with exchanged addresses
+    assert_ok(tsr_executable_run(executable, IN(a), OUT_TO(&out)));
+    assert_true(out == 4 * (a[5] + a[4090]));
+  }
+  tsr_executable_info info = TSR_EXECUTABLE_INFO;
+  assert_ok(tsr_executable_describe(executable, &info));
+  assert_in_range(info.temporary_bytes - info.work_bytes, 2 * sizeof a, 2 * sizeof a + 4096);
+}
+
 SUITE(control, TEST(carries_change_places), TEST(carries_rotate_with_values_of_the_body),
       TEST(carries_may_share_a_value_or_take_one_from_outside),
       TEST(loops_in_loops_keep_their_carries_apart),
       TEST(branches_give_values_of_their_own_and_from_outside),
-      TEST(an_if_takes_its_first_branch_when_true), TEST(a_scan_writes_its_rows_in_place))
+      TEST(an_if_takes_its_first_branch_when_true), TEST(a_scan_writes_its_rows_in_place),
+      TEST(loops_one_after_the_other_share_the_memory_they_exchange))

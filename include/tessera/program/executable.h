@@ -71,6 +71,9 @@ typedef struct tsr_executable_info {
   int64_t flops;
   int64_t bytes_moved;  // read and written by all steps
   double compile_seconds;
+  // Of temporary_bytes: what steps use besides their values, on all workers (packed panels, tiles).
+  // Compilers that count values only, as XLA does, would call peak_bytes - work_bytes the peak.
+  int64_t work_bytes;
 } tsr_executable_info;
 #define TSR_EXECUTABLE_INFO TSR_SIZED(tsr_executable_info)
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
