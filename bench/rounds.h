@@ -22,7 +22,8 @@ static inline int rounds_fail(tsr_status status) {
 
 // What a round costs, if that is known: bench/run shows it as rates, beside the machine's limits.
 typedef struct rounds_costs {
-  double flops, bytes, peak_bytes;
+  double flops, bytes;
+  double value_bytes, work_bytes;  // memory: of values, and of what steps need besides
 } rounds_costs;
 
 // Answers every line of input with the wall and CPU seconds of one call of `round`, after a call of
@@ -39,7 +40,9 @@ static inline int rounds_serve_costs(void (*prepare)(void *context),
     const double cpu_end = rounds_clock(CLOCK_PROCESS_CPUTIME_ID);
     if (status) return rounds_fail(status);
     printf("%.9f %.9f", wall_end - wall, cpu_end - cpu);
-    if (costs) printf(" %.0f %.0f %.0f", costs->flops, costs->bytes, costs->peak_bytes);
+    if (costs)
+      printf(" %.0f %.0f %.0f %.0f", costs->flops, costs->bytes, costs->value_bytes,
+             costs->work_bytes);
     printf("\n");
     fflush(stdout);
   }
