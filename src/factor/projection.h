@@ -42,7 +42,8 @@ TSR_MUST_USE tsr_status tsr_project(tsr_arena *arena, const tsr_op_rule *rule, c
 // they were. `axes` are borrowed.
 bool tsr_projection_expand(tsr_projection *projection, int place, const tsr_sdy_parts *axes);
 // The sharding of a tensor, made of its factors. Axes that would need a strided view are left out.
-// Priorities are not kept. A missing sharding gets `mesh_ref`. NULL without memory.
+// Priorities are not kept; the mesh is written as `mesh_ref`. Replicated and unreduced axes are
+// shared with the old sharding. NULL without memory.
 tsr_tensor_sharding *tsr_unproject(tsr_arena *arena, const tsr_projection *projection, int tensor,
                                    const tsr_attr *mesh_ref);
 

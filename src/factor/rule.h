@@ -61,10 +61,16 @@ static inline int tsr_rule_place_of(const tsr_op_rule *rule, int tensor, int fac
   return -1;
 }
 
+// How rules are made; may be joined.
+enum tsr_rule_how {
+  TSR_RULE_PLAIN = 0,
+  TSR_RULE_CONSERVATIVE = 1,  // nothing propagates where data would move
+  TSR_RULE_EXPANDED = 2  // rules also of chlo ops, which Shardy knows none of: XLA expands them
+};
+
 // The rule of an op: that of its attribute, or the one made by its row. NULL in `out_rule` = none.
-// The memory is that of the arena: whoever asks often keeps it. `conservative`: nothing propagates
-// where data would move.
-TSR_MUST_USE tsr_status tsr_rule_of(tsr_arena *arena, const tsr_op *op, bool conservative,
+// The memory is that of the arena: a caller that asks often keeps it.
+TSR_MUST_USE tsr_status tsr_rule_of(tsr_arena *arena, const tsr_op *op, unsigned how,
                                     const tsr_op_rule **out_rule);
 // One factor for each dim of `type`, the same for all tensors. A type without dims has none.
 TSR_MUST_USE tsr_status tsr_rule_identity(tsr_arena *arena, const tsr_type *type, int operand_count,
@@ -76,8 +82,8 @@ const tsr_attr *tsr_rule_attr(tsr_ir *ir, const tsr_op_rule *rule);  // NULL wit
 
 // Whether the row of an op names a function: what `tessera ops` shows.
 bool tsr_op_has_rule(tsr_op_id id);
-// Whether an op (a custom call: its target) is known to have a rule or none. Shardy warns about
-// others.
+// Whether Shardy knows an op (of a custom call: its target), be it that it has no rule. It warns
+// about others.
 bool tsr_op_is_ruled(const tsr_op *op);
 // Whether each result element comes from the operand elements at its index, as far as the order of
 // propagation asks.

@@ -50,13 +50,15 @@ TSR_MUST_USE tsr_status tsr_sharding_read(tsr_arena *arena, const tsr_attr *mesh
                                           const tsr_attr *attr, tsr_tensor_sharding **out_sharding);
 // The SDY_SHARDING. NULL without memory.
 const tsr_attr *tsr_sharding_attr(tsr_ir *ir, const tsr_tensor_sharding *sharding);
+// An array of SDY_AXIS. NULL without memory.
+const tsr_attr *tsr_parts_attr(tsr_ir *ir, const tsr_attr *mesh, const tsr_sdy_parts *parts);
 // A sharding without axes, all dims open or closed. NULL without memory.
 tsr_tensor_sharding *tsr_sharding_empty(tsr_arena *arena, const tsr_attr *mesh_ref,
                                         const tsr_attr *mesh, int rank, bool closed);
 tsr_tensor_sharding *tsr_sharding_copy(tsr_arena *arena, const tsr_tensor_sharding *sharding);
-// Equal as attributes would be, the way the mesh is written left out.
-bool tsr_sharding_equal(const tsr_tensor_sharding *a, const tsr_tensor_sharding *b);
-// No axes at all: none of a dim, none replicated, none unreduced.
+// Equal as attributes would be.
+bool tsr_tensor_sharding_equal(const tsr_tensor_sharding *a, const tsr_tensor_sharding *b);
+// Whether it has axes at all: of a dim, replicated or unreduced.
 bool tsr_sharding_has_axes(const tsr_tensor_sharding *sharding);
 
 // The sharding (one of the `count`, NULL = missing) whose mesh all have, but for empty meshes; NULL
@@ -80,11 +82,10 @@ tsr_op *tsr_edge_of(const tsr_value *owner);
 // argument of a block of a data-flow op.
 tsr_value *tsr_edge_owner(tsr_value *target);
 
-// The SDY_SHARDING on a value, which is tsr_shardable, and on the result of a function. Getters
-// give NULL where there is none. Setters with NULL remove it.
-const tsr_attr *tsr_sharding_attr_of(const tsr_value *value);
-TSR_MUST_USE tsr_status tsr_sharding_attr_set(tsr_ir *ir, tsr_value *value, const tsr_attr *attr);
-const tsr_attr *tsr_func_result_sharding(const tsr_op *func, int index);
+// Sets the SDY_SHARDING of a value (tsr_value_sharding reads it), which is tsr_shardable, and that
+// of the result of a function. NULL removes it.
+TSR_MUST_USE tsr_status tsr_value_sharding_set(tsr_ir *ir, tsr_value *value, const tsr_attr *attr);
+const tsr_attr *tsr_func_result_sharding(const tsr_op *func, int index);  // NULL = none
 TSR_MUST_USE tsr_status tsr_func_result_sharding_set(tsr_ir *ir, tsr_op *func, int index,
                                                      const tsr_attr *attr);
 

@@ -3,7 +3,7 @@
 
 tsr_lower_fn *tsr_lower_of(tsr_op_id id) {
   static tsr_lower_fn *const rows[TSR_OP_COUNT] = {
-#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, kernel) \
+#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, kernel, ...) \
   [TSR_OP_##id] = tsr_lower_##kernel,
 #include "ir/ops.def"
 #undef OP

@@ -16,7 +16,7 @@ typedef struct tsr_lowering {
 
 // Adds the steps of an op. Its operands have slots, or can be given one by tsr_slot_of.
 typedef tsr_status tsr_lower_fn(tsr_lowering *lowering, tsr_op *op);
-#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, kernel) \
+#define OP(id, name, form, operands, results, regions, traits, attrs, verify, infer, kernel, ...) \
   extern tsr_lower_fn tsr_lower_##kernel;
 #include "ir/ops.def"
 #undef OP

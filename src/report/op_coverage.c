@@ -1,6 +1,7 @@
 // The coverage table: a line for each op, made from the rows of ir/ops.def.
 #include "base/text_internal.h"
 #include "draw/draw.h"
+#include "factor/rule.h"
 #include "ir/ir.h"
 #include "json/json.h"
 #include "lower/lowering.h"
@@ -10,7 +11,7 @@
 
 typedef struct coverage_row {
   const char *name;
-  bool pretty, verified, inferred, evaluated, runs;
+  bool pretty, verified, inferred, evaluated, runs, ruled;
 } coverage_row;
 
 static coverage_row row_of(tsr_op_id id) {
@@ -20,14 +21,15 @@ static coverage_row row_of(tsr_op_id id) {
                         .verified = tsr_op_has_verifier(id) || tsr_op_has_inference(id),
                         .inferred = tsr_op_has_inference(id),
                         .evaluated = tsr_evaluates(id),
-                        .runs = tsr_lower_of(id) != NULL};
+                        .runs = tsr_lower_of(id) != NULL,
+                        .ruled = tsr_op_has_rule(id)};
 }
 
 static void print_mark(tsr_table *table, bool has) { tsr_table_add(table, has ? "yes" : "-"); }
 
 static void print_rows(tsr_text *out) {
-  static const char *const titles[] = {"op",       "pretty text", "checked",
-                                       "inferred", "evaluated",   "runs"};
+  static const char *const titles[] = {"op",        "pretty text", "checked",      "inferred",
+                                       "evaluated", "runs",        "sharding rule"};
   tsr_table table = {0};
   for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
     tsr_table_add_column(&table, (tsr_table_column){.title = titles[i]});
@@ -39,6 +41,7 @@ static void print_rows(tsr_text *out) {
     print_mark(&table, row.inferred);
     print_mark(&table, row.evaluated);
     print_mark(&table, row.runs);
+    print_mark(&table, row.ruled);
   }
   tsr_table_print(&table, out);
   tsr_table_deinit(&table);
@@ -57,6 +60,7 @@ static void write_rows(tsr_text *out) {
     tsr_json_add_bool(&writer, "inferred", row.inferred);
     tsr_json_add_bool(&writer, "evaluated", row.evaluated);
     tsr_json_add_bool(&writer, "runs", row.runs);
+    tsr_json_add_bool(&writer, "sharding_rule", row.ruled);
     tsr_json_end_object(&writer);
   }
   tsr_json_end_array(&writer);

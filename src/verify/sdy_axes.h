@@ -26,8 +26,10 @@ static inline int64_t tsr_sdy_end(const tsr_sdy_part *part) { return part->pre *
 static inline bool tsr_sdy_same(const tsr_sdy_part *a, const tsr_sdy_part *b) {
   return a->axis == b->axis && a->pre == b->pre && a->size == b->size;
 }
+// An axis of size 1 overlaps itself too, though the numbers do not say so.
 static inline bool tsr_sdy_overlap(const tsr_sdy_part *a, const tsr_sdy_part *b) {
-  return a->axis == b->axis && a->pre < tsr_sdy_end(b) && b->pre < tsr_sdy_end(a);
+  if (a->axis != b->axis) return false;
+  return a->whole || b->whole || (a->pre < tsr_sdy_end(b) && b->pre < tsr_sdy_end(a));
 }
 // Whether two parts that stand side by side are one.
 static inline bool tsr_sdy_can_join(const tsr_sdy_part *a, const tsr_sdy_part *b) {
