@@ -1,28 +1,66 @@
-# What CMake makes large with -O3 without making it faster; the aim is a shared library under 4 MB.
+# What CMake makes large with -O3 without making it faster; the shared library stays under 4 MB.
 #
 # Loops of kernels, elements and readers keep -O3. Rooms that decide, check and describe get -O2: they
 # are a quarter smaller and no slower. The loops for processors without AVX2 are made small: whoever
 # has such a processor waits for memory.
+set(release $<CONFIG:Release>)
+set(release_gcc $<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU>>)
 file(GLOB deciding_sources CONFIGURE_DEPENDS
   src/advice/*.c src/builder/*.c src/exec/*.c src/lower/*.c src/map/*.c src/mesh/*.c
   src/partitioner/*.c src/place/*.c src/plan/*.c src/refine/*.c src/rules/*.c src/sequence/*.c
   src/simplify/*.c src/spec/*.c src/tiling/*.c src/topology/*.c)
 file(GLOB plain_loops CONFIGURE_DEPENDS
-  src/tile/tile_kernels.c src/*/gemm_kernels.c src/*/arg_reduce_plain.c src/*/fold_loops.c
-  src/*/fft_lines.c src/comm/reduce_kernels.c)
+  src/tile/tile_kernels.c src/tile/tile_blocks.c src/*/gemm_kernels.c src/*/arg_reduce_plain.c
+  src/*/fold_loops.c src/*/fft_lines.c src/comm/reduce_kernels.c)
 # Many loops, each vectorised once and not unrolled: what is unrolled there is not faster. The loops of
 # tiles are not among them: with -O2 sums of rows take four times as long, and softmax twice.
 file(GLOB many_loops CONFIGURE_DEPENDS src/*/arg_reduce_avx2.c src/*/fold_loops_avx2.c)
-set(release $<CONFIG:Release>)
+# Hundreds of loops over long vectors. gcc follows each by one for half a vector and by the last
+# elements one by one, unrolled: half of the code, for the few elements at the end.
+file(GLOB long_loops CONFIGURE_DEPENDS src/tile/tile_kernels_avx2.c src/element/convert_floats*.c
+  src/comm/reduce_kernels_avx2.c)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_property(SOURCE ${plain_loops} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-Os>)
 endif()
 # Loops call nothing that could throw, and tables to unwind them are a tenth of their size.
-file(GLOB all_loops CONFIGURE_DEPENDS src/tile/tile_kernels*.c src/tile/*_avx2.c src/kernel/*_kernels*.c
-  src/kernel/fft_lines*.c src/*/fold_loops*.c src/*/arg_reduce*.c src/comm/reduce_kernels*.c
-  src/element/convert_floats*.c)
+file(GLOB all_loops CONFIGURE_DEPENDS src/tile/tile_kernels*.c src/tile/tile_blocks*.c
+  src/tile/*_avx2.c src/kernel/*_kernels*.c src/kernel/fft_lines*.c src/*/fold_loops*.c
+  src/*/arg_reduce*.c src/comm/reduce_kernels*.c src/element/convert_floats*.c)
 set_property(SOURCE ${all_loops} APPEND PROPERTY COMPILE_OPTIONS
   $<${release}:-fno-asynchronous-unwind-tables>)
 set_property(SOURCE ${deciding_sources} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-O2>)
 set_property(SOURCE ${many_loops} APPEND PROPERTY COMPILE_OPTIONS
   $<${release}:-O2> $<${release}:-ftree-vectorize>)
+set_property(SOURCE ${long_loops} APPEND PROPERTY COMPILE_OPTIONS
+  $<${release_gcc}:--param=vect-epilogues-nomask=0>
+  $<${release_gcc}:--param=max-completely-peel-times=2>)
+
+# ---- linking ----
+#
+# Calls from the library to its own functions go straight to them, and what no function of the interface
+# leads to is left out.
+include(CheckCSourceRuns)
+include(CheckLinkerFlag)
+set(small_link_options "")
+foreach(flag --gc-sections -Bsymbolic-functions)
+  string(MAKE_C_IDENTIFIER "linker_has${flag}" has_flag)
+  check_linker_flag(C LINKER:${flag} ${has_flag})
+  if(${has_flag})
+    list(APPEND small_link_options LINKER:${flag})
+  endif()
+endforeach()
+# Tables hold 9000 pointers. A relocation of each takes 24 bytes, or one bit where the system's loader
+# knows packed ones (glibc 2.36): a program tells. For older systems, build on one.
+if(NOT CMAKE_CROSSCOMPILING AND NOT TESSERA_SANITIZE)
+  set(CMAKE_REQUIRED_FLAGS -fPIE)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -pie LINKER:-z,pack-relative-relocs)
+  check_c_source_runs("
+    static const char *const words[] = {\"zero\", \"one\", \"two\"};
+    int main(int count, char **arguments) { return arguments[0] && words[count][0] != 'o'; }
+  " loader_has_packed_relocations)
+  unset(CMAKE_REQUIRED_FLAGS)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(loader_has_packed_relocations)
+    list(APPEND small_link_options LINKER:-z,pack-relative-relocs)
+  endif()
+endif()

@@ -192,7 +192,7 @@ void tsr_tile_do_spread(tsr_tile_worker *worker, const tsr_tile_step *step) {
   const char *in = tsr_tile_at(worker, step->in[0]);
   char *out = tsr_tile_at(worker, step->out);
   const int64_t count = tsr_tile_count(worker, step->extent);
-  tsr_tile_spread *spread = worker->program->kernels->spread[width_index(step->width)];
+  tsr_tile_spread *spread = worker->program->kernels->blocks->spread[width_index(step->width)];
   switch (worker->program->values[step->operands[0]].extent) {
     case TSR_EXTENT_ONE:
       spread(out, in, 1, count);
@@ -247,7 +247,7 @@ static void reduce_rounding(tsr_tile_worker *w, const tsr_tile_step *step, const
                             char *out) {
   const tsr_tile_program *p = w->program;
   const int bytes = step->width;
-  tsr_tile_move *gather = p->kernels->gather[width_index(bytes)];
+  tsr_tile_move *gather = p->kernels->blocks->gather[width_index(bytes)];
   char *column = w->scratch + p->raw_place;
   gather(out, in, w->rows, 1, 1, w->columns, 1);
   for (int64_t j = 1; j < w->columns; j++) {
@@ -282,7 +282,8 @@ void tsr_tile_do_reduce(tsr_tile_worker *worker, const tsr_tile_step *step) {
     for (int64_t i = 0; i < worker->rows; i++)
       tsr_tile_identity(value->op, value->dtype, out + i * step->width);
   } else if (rounds && value->dtype == TSR_BF16) {
-    worker->program->kernels->reduce_bf16[value->op](out, in, worker->rows, worker->columns);
+    worker->program->kernels->blocks->reduce_bf16[value->op - TSR_TILE_ADD](out, in, worker->rows,
+                                                                            worker->columns);
   } else if (rounds) {
     reduce_rounding(worker, step, in, out);
   } else {

@@ -261,7 +261,7 @@ static void describe_step(finishing *f, tsr_tile_step *step, int id, unsigned ma
   if (value->kind != TSR_TILE_REDUCE) return;
   const tsr_tile_carrier carrier = tsr_tile_carrier_of(value->dtype);
   step->loop = NULL;
-  step->reduce = p->kernels->reduce[value->op][carrier].rows;
+  step->reduce = tsr_tile_reducers_of(p->kernels, value->op, carrier)->rows;
   step->combine = p->kernels->apply[value->op][carrier][0];
   step->in_order = tsr_tile_has_order(value->op, value->dtype);
   step->reduction = f->p->reductions++;

@@ -74,7 +74,7 @@ static row_counter counter_of(const tsr_tile_worker *w, const tsr_tile_folding *
   const tsr_tile_program *p = w->program;
   const tsr_tile_carrier carrier = tsr_tile_carrier_of(fold->dtype);
   return (row_counter){.combine = p->kernels->apply[fold->op][carrier][0],
-                       .eight = p->kernels->reduce[fold->op][carrier].eight,
+                       .eight = tsr_tile_reducers_of(p->kernels, fold->op, carrier)->eight,
                        .levels = w->scratch + fold->levels,
                        .pitch = fold->pitch,
                        .columns = w->columns,
@@ -151,7 +151,7 @@ static void give_nothing(const tsr_tile_worker *w, const tsr_tile_folding *fold,
   tsr_tile_identity(fold->op, fold->dtype, element);
   char *row = w->scratch + fold->levels;
   const int index = __builtin_ctz((unsigned)fold->width);
-  w->program->kernels->spread[index](row, element, 1, w->columns);
+  w->program->kernels->blocks->spread[index](row, element, 1, w->columns);
   give_row(w, fold, row, batch);
 }
 

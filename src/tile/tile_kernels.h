@@ -48,6 +48,23 @@ enum { TSR_TILE_IN_ORDER = 32 };  // so many are reduced in order, in the elemen
 // Writes start + i * step.
 typedef void tsr_tile_counter(void *out, int64_t start, int64_t step, int64_t count);
 
+// The ops that reduce are among these, from the first to the last in tile_ops.def.
+enum { TSR_TILE_REDUCERS = TSR_TILE_XOR - TSR_TILE_ADD + 1 };
+#define TSR_REDUCER(op) (TSR_TILE_##op - TSR_TILE_ADD)
+
+// Loops over blocks of rows and columns. They have files of their own: most of them are made of
+// short loops that the compiler must unroll, which makes the simple loops of tsr_tile_kernels
+// large.
+typedef struct tsr_tile_blocks {
+  tsr_tile_spread *spread[TSR_TILE_WIDTHS];
+  tsr_tile_move *gather[TSR_TILE_WIDTHS];
+  tsr_tile_move *scatter[TSR_TILE_WIDTHS];
+  tsr_tile_reducers reduce[TSR_TILE_REDUCERS][TSR_CARRIER_COUNT];
+  tsr_tile_reducer *reduce_bf16[TSR_TILE_REDUCERS];  // of few elements, rounded at every step
+  tsr_tile_counter *count;                           // i64
+  void (*copy_past)(void *out, const void *in, int64_t bytes);  // past the caches
+} tsr_tile_blocks;
+
 typedef struct tsr_tile_kernels {
   tsr_tile_loop *apply[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT][TSR_LOOP_FORMS];
   // equal, different, at least, more; the other two are those with the operands swapped
@@ -57,20 +74,22 @@ typedef struct tsr_tile_kernels {
   void (*store_bf16)(const float *in, void *out, int64_t count);  // of such numbers
   tsr_tile_loop *order_f32, *order_f64;  // integers in the total order of floats
   tsr_tile_loop *wrap[4];                // to i2, i4, u2, u4, in bytes
-  tsr_tile_spread *spread[TSR_TILE_WIDTHS];
-  tsr_tile_move *gather[TSR_TILE_WIDTHS];
-  tsr_tile_move *scatter[TSR_TILE_WIDTHS];
-  tsr_tile_reducers reduce[TSR_TILE_OP_COUNT][TSR_CARRIER_COUNT];
-  tsr_tile_reducer *reduce_bf16[TSR_TILE_OP_COUNT];  // of few elements, rounded at every step
-  tsr_tile_counter *count;                           // i64
-  void (*copy_past)(void *out, const void *in, int64_t bytes);  // past the caches
+  const tsr_tile_blocks *blocks;
 } tsr_tile_kernels;
 
+extern const tsr_tile_blocks tsr_tile_blocks_plain;
 extern const tsr_tile_kernels tsr_tile_kernels_plain;
 #if defined __x86_64__
 #define TSR_TILE_KERNELS_AVX2
+extern const tsr_tile_blocks tsr_tile_blocks_avx2;
 extern const tsr_tile_kernels tsr_tile_kernels_avx2;
 #endif
+// How an op that reduces (tsr_tile_op_reduces) does it.
+static inline const tsr_tile_reducers *tsr_tile_reducers_of(const tsr_tile_kernels *kernels,
+                                                            tsr_tile_op op,
+                                                            tsr_tile_carrier carrier) {
+  return &kernels->blocks->reduce[op - TSR_TILE_ADD][carrier];
+}
 // The table for this processor.
 const tsr_tile_kernels *tsr_tile_best_kernels(void);
 

@@ -1,32 +1,11 @@
 // The loops for processors with AVX2, selected at run time (tile_kernels.c).
 #if defined __x86_64__
 #define TARGET __attribute__((target("avx2,f16c")))
-#define COPY_PAST
 #define WITH_F16C
 #include <immintrin.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "element/float_format.h"
-
-// Stores past the caches: memory that is larger than they are need not be read before it is
-// written.
-TARGET static void copy_past(void *out, const void *in, int64_t bytes) {
-  char *to = out;
-  const char *from = in;
-  const int64_t ahead = (int64_t)(-(uintptr_t)to & 31);
-  if (bytes < 64 + ahead) {
-    memcpy(to, from, (size_t)bytes);
-    return;
-  }
-  memcpy(to, from, (size_t)ahead);
-  int64_t i = ahead;
-  for (; i + 32 <= bytes; i += 32)
-    _mm256_stream_si256((__m256i *)(void *)(to + i),
-                        _mm256_loadu_si256((const __m256i_u *)(const void *)(from + i)));
-  memcpy(to + i, from + i, (size_t)(bytes - i));
-  _mm_sfence();  // other threads see them with what is stored later
-}
 
 typedef float f32_any __attribute__((aligned(1), may_alias));
 
@@ -41,6 +20,7 @@ TARGET static void round_f16(void *to, const void *const *in, int64_t count) {
 }
 
 #define TABLE tsr_tile_kernels_avx2
+#define BLOCKS tsr_tile_blocks_avx2
 #include "tile/tile_kernels.inc"
 #else
 typedef int tsr_tile_no_avx2;  // a file must declare something

@@ -457,7 +457,8 @@ bool tsr_tile_op_reduces(tsr_tile_op op) {
 }
 
 static bool reduces(tsr_tile_program *p, tsr_tile_op op, int value) {
-  if (p->kernels->reduce[op][tsr_tile_carrier_of(dtype_of(p, value))].rows) return true;
+  const tsr_tile_carrier carrier = tsr_tile_carrier_of(dtype_of(p, value));
+  if (tsr_tile_op_reduces(op) && tsr_tile_reducers_of(p->kernels, op, carrier)->rows) return true;
   (void)no_code(p, op_names[op], dtype_of(p, value));
   return false;
 }

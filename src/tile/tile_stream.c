@@ -74,7 +74,7 @@ static void gather_block(tsr_tile_worker *w, const tsr_tile_step *step, const ti
                          void *context) {
   const tile_transfer *t = context;
   (void)step;
-  w->program->kernels->gather[width_index(t->bytes)](
+  w->program->kernels->blocks->gather[width_index(t->bytes)](
       t->register_ + block->register_ * t->bytes, t->memory + block->memory * t->bytes, block->rows,
       block->columns, t->pitch, block->row_stride, block->column_stride);
 }
@@ -83,7 +83,7 @@ static void scatter_block(tsr_tile_worker *w, const tsr_tile_step *step, const t
                           void *context) {
   const tile_transfer *t = context;
   (void)step;
-  w->program->kernels->scatter[width_index(t->bytes)](
+  w->program->kernels->blocks->scatter[width_index(t->bytes)](
       t->memory + block->memory * t->bytes, t->register_ + block->register_ * t->bytes, block->rows,
       block->columns, t->pitch, block->row_stride, block->column_stride);
 }
@@ -93,7 +93,7 @@ static void count_block(tsr_tile_worker *w, const tsr_tile_step *step, const til
   const tile_transfer *t = context;
   (void)step;
   for (int64_t i = 0; i < block->rows; i++)
-    w->program->kernels->count(
+    w->program->kernels->blocks->count(
         t->register_ + (block->register_ + i * t->pitch) * t->bytes,
         (int64_t)((uint64_t)block->memory + (uint64_t)i * (uint64_t)block->row_stride),
         block->column_stride, block->columns);
@@ -168,7 +168,7 @@ void tsr_tile_do_store(tsr_tile_worker *worker, const tsr_tile_step *step) {
     t.register_ = raw;
   } else if (stream->direct && rows * columns > 0) {
     if (stream->is_large)
-      worker->program->kernels->copy_past(memory, in, rows * columns * t.bytes);
+      worker->program->kernels->blocks->copy_past(memory, in, rows * columns * t.bytes);
     else
       memcpy(memory, in, (size_t)(rows * columns * t.bytes));
   }
