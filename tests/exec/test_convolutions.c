@@ -222,13 +222,19 @@ static void write_program(const conv_form *f, const char *dtype, tsr_text *text)
   tsr_text_addf(text, "\n}\n");
 }
 
+// Complex numbers are multiples of one: (1 + 2i) x (3 - i) = 5 + 5i.
+static const float input_unit[] = {1, 2}, kernel_unit[] = {3, -1}, output_unit[] = {5, 5};
+
 // Elements of another type.
-static void *converted(const conv_tensor *t, tsr_dtype dtype) {
+static void *converted(const conv_tensor *t, tsr_dtype dtype, const float *unit) {
   const size_t bytes = (size_t)tsr_dtype_info_of(dtype)->bits / 8;
   char *elements = calloc((size_t)t->count + 1, bytes);
   for (int64_t i = 0; i < t->count; i++) {
     const int32_t whole = (int32_t)t->numbers[i];
-    if (tsr_dtype_info_of(dtype)->kind == TSR_CLASS_FLOAT)
+    const float pair[] = {t->numbers[i] * unit[0], t->numbers[i] * unit[1]};
+    if (dtype == TSR_C64)
+      memcpy(elements + (size_t)i * bytes, pair, sizeof pair);
+    else if (tsr_dtype_info_of(dtype)->kind == TSR_CLASS_FLOAT)
       tsr_block_store_f32(dtype, &t->numbers[i], elements + (size_t)i * bytes, 1);
     else
       memcpy(elements + (size_t)i * bytes, &whole, bytes);
@@ -241,8 +247,9 @@ static void check_form(const conv_form *f, tsr_dtype dtype, int workers) {
   write_program(f, tsr_dtype_info_of(dtype)->stablehlo, &text);
   TSR_OWN(executable, executable);
   executable = compile_text(tsr_text_string(&text), workers);
-  void *a = converted(&f->input, dtype), *b = converted(&f->kernel, dtype);
-  void *wanted = converted(&f->output, dtype), *found = converted(&f->output, dtype);
+  void *a = converted(&f->input, dtype, input_unit), *b = converted(&f->kernel, dtype, kernel_unit);
+  void *wanted = converted(&f->output, dtype, output_unit);
+  void *found = converted(&f->output, dtype, output_unit);
   const size_t bytes = (size_t)tsr_dtype_info_of(dtype)->bits / 8 * (size_t)f->output.count;
   memset(found, 0x5a, bytes);
   assert_ok(tsr_executable_run(executable, IN(a, b), OUT_TO(found)));
@@ -257,7 +264,7 @@ static void check_form(const conv_form *f, tsr_dtype dtype, int workers) {
 static void convolutions_equal_plain_loops(void **state) {
   (void)state;
   test_random random = {1};
-  static const tsr_dtype types[] = {TSR_F32, TSR_F64, TSR_BF16, TSR_I32, TSR_I8, TSR_F16};
+  static const tsr_dtype types[] = {TSR_F32, TSR_F64, TSR_BF16, TSR_I32, TSR_I8, TSR_F16, TSR_C64};
   static const int workers[] = {1, 2, 5};
   for (int64_t i = 0; i < 240; i++) {
     conv_form form;
