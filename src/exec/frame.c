@@ -87,10 +87,7 @@ void tsr_frame_destroy(tsr_frame *frame) {
 static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
   const tsr_slot_place *place = &run->plan->places[slot];
   char *address = run->frame->addresses[place->root];
-  if (!address) return NULL;
-  if (run->schedule->slots[slot].per_lane)
-    address += lane * run->schedule->slots[place->root].bytes;
-  return address + place->shift;
+  return address ? address + lane * place->lane_stride + place->shift : NULL;
 }
 
 // Arguments and results, and the slots whose addresses the last run may have changed.

@@ -67,6 +67,16 @@ static int64_t shift_of(const placing *p, int slot) {
   return shift;
 }
 
+// A view of the run's memory may give each lane its part of what has one memory for all lanes.
+static int64_t lane_stride_of(const placing *p, int slot) {
+  const tsr_slot *slots = p->schedule->slots;
+  int64_t stride = 0;
+  for (;; slot = slots[slot].base) {
+    if (slots[slot].per_lane) stride = slots[slot].bytes;
+    if (slots[slot].kind != TSR_SLOT_VIEW) return stride;
+  }
+}
+
 static int root_of(const placing *p, int slot) {
   slot = base_of(p, slot);
   while (p->out->places[slot].root != slot) slot = p->out->places[slot].root;
@@ -584,10 +594,11 @@ static tsr_status open_places(placing *p) {
   return NULL;
 }
 
-// Every slot knows its root and its shift from there.
+// Every slot knows its root and its shift from there, in every lane.
 static void close_places(placing *p) {
   for (int i = 0; i < p->schedule->slot_count; i++) {
     p->out->places[i].shift = shift_of(p, i);
+    p->out->places[i].lane_stride = lane_stride_of(p, i);
     p->out->places[i].root = root_of(p, i);
   }
 }

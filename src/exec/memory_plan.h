@@ -9,6 +9,7 @@
 typedef struct tsr_slot_place {
   int root;
   int64_t shift;
+  int64_t lane_stride;  // bytes from one lane to the next; 0 = all lanes have the same memory
   // Of a root that is memory of the run: its place in the arena. Of other roots -1.
   int64_t offset;
   int64_t first, last;  // the positions between which it lives; of a root those of all its slots

@@ -119,7 +119,8 @@ static void give(const lane_fold *fold, int64_t at, const char *block, int64_t b
   const tsr_lane_reduction *r = fold->reduction;
   const int *members = members_of(&r->groups, fold->group);
   char *const *outputs = fold->call->outputs + fold->value * r->groups.lanes;
-  for (int i = 0; i < member_count(&r->groups, fold->group); i++) {
+  const int takers = r->once ? 1 : member_count(&r->groups, fold->group);
+  for (int i = 0; i < takers; i++) {
     if (r->scattered ? i == fold->part : !r->to_root || i == fold->root)
       memcpy(outputs[members[i]] + at, block, (size_t)bytes);
     else if (!r->scattered)

@@ -54,6 +54,7 @@ typedef struct tsr_lane_reduction {
   const tsr_lane_value *values;
   bool scattered;  // parts = members of a group
   bool to_root, dynamic_root;
+  bool once;                  // all lanes are one group, and their results one memory
   tsr_tile_program *program;  // (a, b) -> a combined with b, for up to TSR_LANE_BLOCK elements
 } tsr_lane_reduction;
 enum { TSR_LANE_BLOCK = 1024 };

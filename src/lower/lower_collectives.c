@@ -2,6 +2,7 @@
 // process, and only groups of one.
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "kernel/lane_exchange.h"
 #include "lower/lowering.h"
 #include "lower/manual.h"
@@ -138,10 +139,23 @@ static tsr_status check_groups(tsr_lowering *lowering, const tsr_op *op,
 
 // ---- steps ----
 
+// What a step reads and writes in all lanes.
+static void count_bytes(const tsr_lowering *lowering, tsr_schedule_step *step) {
+  const tsr_slot *slots = lowering->schedule->slots;
+  step->bytes = 0;
+  for (int i = 0; i < step->input_count + step->output_count; i++) {
+    const tsr_slot *slot =
+        &slots[i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count]];
+    step->bytes = tsr_saturated_add(
+        step->bytes, tsr_saturated_multiply(slot->bytes, slot->per_lane ? step->lanes : 1));
+  }
+}
+
 static tsr_status add_step(tsr_lowering *lowering, tsr_op *op, tsr_kernel_fn *run,
                            const void *description, size_t bytes, tsr_schedule_step **out_step) {
   TSR_TRY(tsr_lower_kernel(lowering, op, run, description, bytes, out_step));
   (*out_step)->kind = TSR_STEP_ACROSS;
+  count_bytes(lowering, *out_step);
   return NULL;
 }
 
@@ -260,6 +274,11 @@ static tsr_status compile_body(tsr_lowering *lowering, tsr_op *op, tsr_tile_prog
                   tsr_op_title(lowering, op));
 }
 
+// Whether all lanes are in one group.
+static bool is_one_group(const tsr_lane_groups *groups) {
+  return groups->group_count == 1 && groups->starts[1] == groups->lanes;
+}
+
 static tsr_status lower_reduction(tsr_lowering *lowering, tsr_op *op,
                                   tsr_lane_reduction reduction) {
   TSR_TRY(compile_body(lowering, op, &reduction.program));
@@ -270,6 +289,9 @@ static tsr_status lower_reduction(tsr_lowering *lowering, tsr_op *op,
     tsr_tile_destroy(reduction.program);
     return status;
   }
+  for (int i = 0; i < step->output_count && reduction.once; i++)
+    lowering->schedule->slots[step->outputs[i]].per_lane = false;
+  count_bytes(lowering, step);
   step->destroy = tsr_lane_reduction_destroy;
   step->scratch_bytes = tsr_lane_reduction_scratch(&reduction);
   return NULL;
@@ -291,6 +313,7 @@ static tsr_status whole_values(tsr_lowering *lowering, tsr_op *op, tsr_lane_redu
 tsr_status tsr_lower_all_reduce(tsr_lowering *lowering, tsr_op *op) {
   tsr_lane_reduction reduction = {0};
   TSR_TRY(whole_values(lowering, op, &reduction));
+  reduction.once = is_one_group(&reduction.groups);
   return lower_reduction(lowering, op, reduction);
 }
 

@@ -120,6 +120,8 @@ static bool can_move(const tsr_schedule *schedule, const tsr_schedule_step *step
                      int first_slot, int done) {
   const int whole = whole_slot(schedule, slot);
   if (whole < 0 || (whole < first_slot && !is_carry(step, whole))) return false;
+  if (schedule->slots[whole].per_lane != schedule->slots[step->outputs[done]].per_lane)
+    return false;
   for (int i = 0; i < done; i++)
     if (step->moves[i].from == whole) return false;
   return true;

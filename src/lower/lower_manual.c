@@ -193,6 +193,37 @@ static void drop_repeats(const tsr_manual *m, tsr_copy *copies) {
       }
 }
 
+// Whether the elements of a piece lie side by side in the whole tensor.
+static bool is_one_run(const tsr_type *whole, const tsr_type *piece) {
+  int i = 0;
+  while (i < piece->rank && piece->dims[i] == 1) i++;
+  for (i++; i < piece->rank; i++)
+    if (piece->dims[i] != whole->dims[i]) return false;
+  return true;
+}
+
+// The bytes between the pieces of neighbouring lanes, if they are the same for all lanes, and each
+// piece lies in one run: 0, or those of a piece. -1 = neither.
+static int64_t stride_of_lanes(const tsr_manual *m, const tsr_type *whole, const tsr_type *piece,
+                               const tsr_copy *copies) {
+  const int64_t count = tsr_type_element_count(piece);
+  const int64_t stride = m->lanes > 1 ? copies[1].from - copies[0].from : 0;
+  if (m->outer || !count || !is_one_run(whole, piece) || (stride && stride != count)) return -1;
+  for (int lane = 0; lane < m->lanes; lane++)
+    if (copies[lane].from != lane * stride) return -1;
+  return stride ? tsr_type_bytes(piece) : 0;
+}
+
+// Pieces that are read where they lie.
+static tsr_status view_pieces(tsr_lowering *lowering, tsr_value *whole, tsr_value *piece,
+                              int64_t stride) {
+  int view = -1;
+  TSR_TRY(tsr_slot_view(lowering, piece, whole, 0));
+  TSR_TRY(tsr_slot_of(lowering, piece, &view));
+  lowering->schedule->slots[view].per_lane = stride > 0;
+  return NULL;
+}
+
 static tsr_status add_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m,
                              const tsr_attr *sharding, tsr_value *whole, tsr_value *piece,
                              bool into_whole) {
@@ -213,6 +244,8 @@ static tsr_status add_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr
                   piece_of(m, manual, dims->items[i], m->coords + (int64_t)lane * m->axis_count);
     box_copy(large, small, starts, into_whole, &copies[lane]);
   }
+  const int64_t stride = into_whole ? -1 : stride_of_lanes(m, large, small, copies);
+  if (stride >= 0) return view_pieces(lowering, whole, piece, stride);
   if (into_whole) drop_repeats(m, copies);
   const int64_t width = (int64_t)tsr_type_element_bytes(tsr_type_element(small));
   const pieces p = {.lanes = m->lanes,
@@ -223,7 +256,10 @@ static tsr_status add_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr
                     .copies = copies};
   int from = -1, to = -1;
   TSR_TRY(tsr_slot_of(lowering, into_whole ? piece : whole, &from));
-  TSR_TRY(tsr_slot_of(lowering, into_whole ? whole : piece, &to));
+  if (into_whole)
+    TSR_TRY(tsr_slot_of(lowering, whole, &to));
+  else
+    TSR_TRY(tsr_slot_create(lowering, piece, &to));
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_step(lowering, op, &from, 1, &to, 1, run_pieces, &p, sizeof p, &step));
   step->kind = TSR_STEP_ACROSS;
@@ -233,6 +269,18 @@ static tsr_status add_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr
 }
 
 // ---- the op ----
+
+// A result that is one memory for all lanes already is the whole.
+static tsr_status add_result(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m,
+                             const tsr_attr *sharding, tsr_value *whole, tsr_value *piece) {
+  int slot = -1;
+  TSR_TRY(tsr_slot_of(lowering, piece, &slot));
+  const bool unreduced = tsr_attr_field(sharding, TSR_SDY_SHARDING_UNREDUCED)->count > 0;
+  if (m->lanes > 1 && !m->outer && !unreduced && !lowering->schedule->slots[slot].per_lane &&
+      tsr_type_bytes(whole->type) == tsr_type_bytes(piece->type))
+    return tsr_slot_view(lowering, whole, piece, 0);
+  return add_pieces(lowering, op, m, sharding, whole, piece, true);
+}
 
 static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) {
   tsr_ir_block *body = op->regions[0].first;
@@ -244,15 +292,12 @@ static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) 
   for (int i = 0; i < op->result_count; i++)
     TSR_TRY(tsr_slot_create(lowering, &op->results[i], &slot));
   lowering->lanes = m->lanes;
-  for (int i = 0; i < body->arg_count; i++) {
-    TSR_TRY(tsr_slot_create(lowering, body->args[i], &slot));
+  for (int i = 0; i < body->arg_count; i++)
     TSR_TRY(
         add_pieces(lowering, op, m, ins->items[i], tsr_op_operand(op, i), body->args[i], false));
-  }
   TSR_TRY(tsr_lower_block(lowering, body));
   for (int i = 0; i < op->result_count; i++)
-    TSR_TRY(
-        add_pieces(lowering, op, m, outs->items[i], &op->results[i], tsr_op_operand(end, i), true));
+    TSR_TRY(add_result(lowering, op, m, outs->items[i], &op->results[i], tsr_op_operand(end, i)));
   lowering->lanes = outer_lanes;
   return NULL;
 }

@@ -16,7 +16,8 @@ typedef enum tsr_slot_kind {
   TSR_SLOT_VIEW       // part of another slot
 } tsr_slot_kind;
 
-// One block of memory. A slot with `per_lane` has `bytes` for each lane, one after another.
+// One block of memory. A slot with `per_lane` has `bytes` for each lane, one after another; one
+// without it is the same memory in all lanes. A view with it may be of a slot without it.
 typedef struct tsr_slot {
   tsr_slot_kind kind;
   bool per_lane;

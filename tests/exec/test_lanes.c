@@ -139,6 +139,53 @@ static void long_values_are_reduced_in_blocks(void **state) {
   run_text(text, IN(in), OUT_TO(out));
   for (int i = 0; i < LENGTH; i++)
     assert_int_equal(out[i], in[i] + in[LENGTH + i] + in[2 * LENGTH + i] + in[3 * LENGTH + i]);
+  // Lanes read the argument where it lies, and their common sum is the result.
+  tsr_executable_info info = TSR_EXECUTABLE_INFO;
+  TSR_OWN(executable, executable);
+  executable = compile_text(text, 1);
+  assert_ok(tsr_executable_describe(executable, &info));
+  assert_int_equal(info.temporary_bytes, info.work_bytes);
+  assert_int_equal(info.bytes_moved, sizeof in + sizeof out);
+}
+
+// A sum of all lanes is one memory, a carry one for each lane.
+static void sums_of_all_lanes_are_carried(void **state) {
+  (void)state;
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=2]>\n"
+      "func.func @main(%arg0: tensor<4xi32>, %arg1: tensor<2xi32>) -> (tensor<4xi32>, tensor<2xi32>) "
+      "{\n"
+      "  %0:2 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{\"x\"}]>, <@mesh, "
+      "[{}]>] out_shardings=[<@mesh, [{\"x\"}]>, <@mesh, [{}]>] manual_axes={\"x\"} (%a: "
+      "tensor<2xi32>, %b: tensor<2xi32>) {\n"
+      "  %zero = stablehlo.constant dense<0> : tensor<i32>\n"
+      "  %one = stablehlo.constant dense<1> : tensor<i32>\n"
+      "  %n = stablehlo.constant dense<3> : tensor<i32>\n"
+      "  %r:3 = stablehlo.while(%i = %zero, %c = %a, %d = %b) : tensor<i32>, tensor<2xi32>, "
+      "tensor<2xi32>\n"
+      "  cond {\n"
+      "    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      "    stablehlo.return %p : tensor<i1>\n"
+      "  } do {\n"
+      "    %s = \"stablehlo.all_reduce\"(%c) <{" CHANNEL
+      ", replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> " BODY(
+          "add") " : (tensor<2xi32>) -> tensor<2xi32>\n"
+      "    %e = stablehlo.add %d, %a : tensor<2xi32>\n"
+      "    %f = stablehlo.add %e, %b : tensor<2xi32>\n"
+      "    %j = stablehlo.add %i, %one : tensor<i32>\n"
+      "    stablehlo.return %j, %s, %f : tensor<i32>, tensor<2xi32>, tensor<2xi32>\n"
+      "  }\n"
+      "  %t = \"stablehlo.all_reduce\"(%r#2) <{" CHANNEL
+      ", replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> " BODY(
+          "add") " : (tensor<2xi32>) -> tensor<2xi32>\n"
+      "  sdy.return %r#1, %t : tensor<2xi32>, tensor<2xi32>\n"
+      "  } : (tensor<4xi32>, tensor<2xi32>) -> (tensor<4xi32>, tensor<2xi32>)\n"
+      "  return %0#0, %0#1 : tensor<4xi32>, tensor<2xi32>\n}\n";
+  const int32_t a[4] = {1, 2, 30, 40}, b[2] = {100, 200};
+  int32_t sums[4] = {0}, total[2] = {0};
+  run_text(text, IN(a, b), OUT_TO(sums, total));
+  assert_memory_equal(sums, ((int32_t[]){124, 168, 124, 168}), sizeof sums);
+  assert_memory_equal(total, ((int32_t[]){893, 1726}), sizeof total);
 }
 
 static void lanes_know_their_device(void **state) {
@@ -178,4 +225,5 @@ static void one_process_has_groups_of_one(void **state) {
 }
 
 SUITE(lanes, TEST(collectives_exchange_values_of_lanes), TEST(long_values_are_reduced_in_blocks),
-      TEST(lanes_know_their_device), TEST(one_process_has_groups_of_one))
+      TEST(sums_of_all_lanes_are_carried), TEST(lanes_know_their_device),
+      TEST(one_process_has_groups_of_one))
