@@ -1,10 +1,9 @@
 // New programs from old ones: passes, and sizes filled in.
 #include <limits.h>
 
-#include "factor/factor_passes.h"
+#include "program/pipelines.h"
 #include "program/program_state.h"
 #include "refine/refine.h"
-#include "simplify/passes.h"
 #include "verify/verify.h"
 
 // Wraps a changed copy, which this takes, also on failure.
@@ -19,9 +18,7 @@ tsr_status tsr_program_transform(const tsr_program *program, const char *passes,
                                  tsr_program **out_program) {
   tsr_ir *copy = tsr_program_copy_ir(program);
   if (!copy) return tsr_fail(NO_MEMORY, "program %s", program->name);
-  const tsr_pass_table tables[] = {tsr_simplify_passes(), tsr_factor_passes()};
-  return finish_copy(tsr_pass_list_run(copy, tables, sizeof tables / sizeof *tables, passes, NULL),
-                     program, copy, out_program);
+  return finish_copy(tsr_all_passes_run(copy, passes, NULL), program, copy, out_program);
 }
 
 tsr_status tsr_program_refine(const tsr_program *program, const tsr_shape *shapes,

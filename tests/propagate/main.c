@@ -1,0 +1,9 @@
+int suite_flow(void);
+int suite_sharding_passes(void);
+
+int main(void) {
+  int failed = 0;
+  failed += suite_flow();
+  failed += suite_sharding_passes();
+  return failed;
+}
