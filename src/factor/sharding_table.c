@@ -191,11 +191,59 @@ tsr_status tsr_sharding_put(tsr_sharding_table *table, uint32_t slot,
 
 // ---- writing ----
 
-static tsr_status attr_of(tsr_sharding_table *table, tsr_sharding_slot *slot,
+// Most values have one of a few shardings: attributes that were made are found again by the hash of
+// the sharding.
+enum { KEPT_ATTRS = 256 };
+typedef struct kept_attr {
+  const tsr_tensor_sharding *sharding;
+  const tsr_attr *attr;
+  const tsr_attr *list;  // the SDY_SHARDINGS of it alone, or NULL
+} kept_attr;
+
+typedef struct table_writer {
+  tsr_sharding_table *table;
+  kept_attr kept[KEPT_ATTRS];
+} table_writer;
+
+static uint64_t mix(uint64_t hash, uint64_t number) {
+  hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
+static uint64_t mix_parts(uint64_t hash, const tsr_sdy_parts *parts) {
+  for (int64_t i = 0; i < parts->count; i++)
+    hash = mix(hash, (uint64_t)parts->items[i].axis << 48 ^ (uint64_t)parts->items[i].pre << 24 ^
+                         (uint64_t)parts->items[i].size);
+  return mix(hash, (uint64_t)parts->count);
+}
+
+static uint64_t hash_of(const tsr_tensor_sharding *sharding) {
+  uint64_t hash = (uint64_t)sharding->rank;
+  for (int i = 0; i < sharding->rank; i++)
+    hash = mix(mix_parts(hash, &sharding->dims[i].axes), sharding->dims[i].closed);
+  return mix_parts(mix_parts(hash, &sharding->replicated), &sharding->unreduced);
+}
+
+// The attribute of a sharding, in a place that may be taken by another one later.
+static tsr_status keep_attr(table_writer *writer, const tsr_tensor_sharding *sharding,
+                            kept_attr **out_kept) {
+  kept_attr *kept = &writer->kept[hash_of(sharding) % KEPT_ATTRS];
+  *out_kept = kept;
+  if (kept->sharding && tsr_tensor_sharding_equal(kept->sharding, sharding)) return NULL;
+  const tsr_attr *attr = tsr_sharding_attr(writer->table->ir, sharding);
+  TSR_NEED(attr);
+  *kept = (kept_attr){.sharding = sharding, .attr = attr};
+  return NULL;
+}
+
+static tsr_status attr_of(table_writer *writer, tsr_sharding_slot *slot,
                           const tsr_attr **out_attr) {
-  *out_attr = slot->sharding ? tsr_sharding_attr(table->ir, slot->sharding) : NULL;
+  kept_attr *kept = NULL;
   slot->changed = false;
-  if (slot->sharding) TSR_NEED(*out_attr);
+  *out_attr = NULL;
+  if (!slot->sharding) return NULL;
+  TSR_TRY(keep_attr(writer, slot->sharding, &kept));
+  *out_attr = kept->attr;
   return NULL;
 }
 
@@ -208,15 +256,15 @@ static tsr_sharding_slot *any_slot_in(const tsr_sharding_table *table,
 }
 
 // Writes the list that a changed slot is in, with all other entries.
-static tsr_status write_list(tsr_sharding_table *table, const tsr_sharding_list *list) {
-  tsr_ir *ir = table->ir;
+static tsr_status write_list(table_writer *writer, const tsr_sharding_list *list) {
+  tsr_ir *ir = writer->table->ir;
   const tsr_attr **attrs = tsr_ir_alloc(ir, sizeof *attrs * ((size_t)list->count + 1));
   TSR_NEED(attrs);
   for (int i = 0; i < list->count; i++) {
-    tsr_sharding_slot *slot = any_slot_in(table, list, i);
+    tsr_sharding_slot *slot = any_slot_in(writer->table, list, i);
     attrs[i] = NULL;
     if (slot)
-      TSR_TRY(attr_of(table, slot, &attrs[i]));
+      TSR_TRY(attr_of(writer, slot, &attrs[i]));
     else if (list->kind == TSR_SHARDINGS_OF_OP)
       TSR_TRY(tsr_value_sharding(ir, value_in(list, i), &attrs[i]));
     if (!attrs[i] && list->kind == TSR_SHARDINGS_OF_OP) return NULL;  // none for all
@@ -224,13 +272,34 @@ static tsr_status write_list(tsr_sharding_table *table, const tsr_sharding_list 
   return tsr_sharding_list_write(ir, list, attrs);
 }
 
-tsr_status tsr_sharding_table_write(tsr_sharding_table *table) {
-  for (int64_t i = 1; i <= table->count; i++) {
-    const tsr_sharding_slot *slot = &table->slots[i];
-    if (!slot->changed) continue;
-    const tsr_sharding_list list =
-        slot->value ? tsr_sharding_list_of(slot->value) : tsr_sharding_list_of_results(slot->func);
-    TSR_TRY(write_list(table, &list));
+// The same for the only result of an op: the list is one of those made before.
+static tsr_status write_alone(table_writer *writer, const tsr_sharding_list *list,
+                              tsr_sharding_slot *slot) {
+  kept_attr *kept = NULL;
+  TSR_TRY(keep_attr(writer, slot->sharding, &kept));
+  slot->changed = false;
+  if (!kept->list) {
+    TSR_TRY(tsr_sharding_list_write(writer->table->ir, list, &kept->attr));
+    kept->list = tsr_op_attr(list->op, list->name);
+    return NULL;
   }
+  const char *name = tsr_ir_name(writer->table->ir, list->name, strlen(list->name));
+  TSR_NEED(name);
+  TSR_NEED(tsr_op_set_attr(writer->table->ir, list->op, name, kept->list));
+  return NULL;
+}
+
+static tsr_status write_slot(table_writer *writer, tsr_sharding_slot *slot) {
+  const tsr_sharding_list list =
+      slot->value ? tsr_sharding_list_of(slot->value) : tsr_sharding_list_of_results(slot->func);
+  if (list.kind == TSR_SHARDINGS_OF_OP && list.count == 1 && slot->sharding)
+    return write_alone(writer, &list, slot);
+  return write_list(writer, &list);
+}
+
+tsr_status tsr_sharding_table_write(tsr_sharding_table *table) {
+  table_writer writer = {.table = table};
+  for (int64_t i = 1; i <= table->count; i++)
+    if (table->slots[i].changed) TSR_TRY(write_slot(&writer, &table->slots[i]));
   return NULL;
 }

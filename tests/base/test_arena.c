@@ -39,6 +39,18 @@ static void copies_are_terminated_and_zeros_are_zero(void **state) {
   tsr_arena_deinit(&arena);
 }
 
+static void an_arena_that_is_reset_takes_no_more_memory(void **state) {
+  (void)state;
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_arena_reset(&arena);  // nothing to keep
+  for (int i = 0; i < 100; i++) assert_non_null(tsr_arena_alloc(&arena, 1000));
+  tsr_arena_reset(&arena);
+  const void *first = tsr_arena_alloc(&arena, 1000);
+  tsr_arena_reset(&arena);
+  assert_ptr_equal(tsr_arena_alloc(&arena, 10), first);
+  tsr_arena_deinit(&arena);
+}
+
 static tsr_status fill(void *context) {
   (void)context;
   tsr_arena arena = TSR_ARENA_EMPTY;
@@ -70,5 +82,6 @@ static void the_version_is_that_of_the_headers(void **state) {
 }
 
 SUITE(arena, TEST(pieces_are_aligned_and_do_not_overlap),
-      TEST(copies_are_terminated_and_zeros_are_zero), TEST(arenas_survive_running_out_of_memory),
+      TEST(copies_are_terminated_and_zeros_are_zero),
+      TEST(an_arena_that_is_reset_takes_no_more_memory), TEST(arenas_survive_running_out_of_memory),
       TEST(the_version_is_that_of_the_headers))
