@@ -112,8 +112,9 @@ static tsr_status plan_slot(tsr_reshard_move *move, tsr_array_slot *slot) {
     return tsr_slot_clear(to, slot);
   }
   TSR_TRY(add_copies_into(move, slot));
-  const tsr_copy *own = move->copies.items + before;
-  if (!move->unshare && is_view(move, slot, own, move->copies.count - before, &source, &offset)) {
+  const int64_t added = move->copies.count - before;
+  const tsr_copy *own = added ? move->copies.items + before : NULL;
+  if (!move->unshare && is_view(move, slot, own, added, &source, &offset)) {
     const int64_t start = source->data - (const char *)tsr_buffer_data(source->buffer);
     tsr_slot_set(slot, tsr_buffer_retain(source->buffer), start + offset);
     move->copies.count = before;

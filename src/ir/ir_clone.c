@@ -107,7 +107,8 @@ const tsr_type *tsr_type_import(tsr_ir *ir, const tsr_type *type) {
     case TSR_TYPE_FUTURE:
       return tsr_type_tuple(ir, type->kind, types, type->count);
     case TSR_TYPE_FUNCTION:
-      return tsr_type_function(ir, types, type->input_count, types + type->input_count,
+      return tsr_type_function(ir, types, type->input_count,
+                               type->input_count ? types + type->input_count : types,
                                type->count - type->input_count);
     case TSR_TYPE_QUANT:
       return import_quant(ir, type);
