@@ -26,12 +26,14 @@ static tsr_status add_call(tsr_flow *flow, tsr_op *call) {
   return NULL;
 }
 
-// A data-flow op and the edge of its first result have one number: that of the edge counts.
+// A data-flow op and the edge of its first result have one number: the edge's, whose turn comes
+// after the ops in the regions.
 static tsr_status add_node(tsr_op *op, void *context) {
   tsr_flow *flow = context;
   if (tsr_op_is(op, TSR_OP_CALL)) TSR_TRY(add_call(flow, op));
   const uint32_t slot = op->result_count ? tsr_sharding_slot_of(tsr_op_result(op, 0)) : 0;
   if (!slot) return NULL;
+  if (tsr_is_data_flow_op(op->info->id) && tsr_edge_of(tsr_op_result(op, 0))) return NULL;
   if (!flow->nodes[slot].op) flow->order[flow->order_count++] = slot;
   flow->nodes[slot].op = op;
   return NULL;
