@@ -282,6 +282,13 @@ static void push(tsr_flow *flow, uint32_t index) {
   flow->stack[flow->stack_count++] = index;
 }
 
+static tsr_status forget(tsr_op *op, void *context) {
+  tsr_flow *flow = context;
+  const uint32_t index = op->result_count ? tsr_sharding_slot_of(tsr_op_result(op, 0)) : 0;
+  if (flow->nodes[index].op == op) flow->nodes[index].op = NULL;
+  return NULL;
+}
+
 static void drop(tsr_flow *flow, uint32_t index) {
   tsr_op *op = flow->nodes[index].op;
   for (int i = 0; i < op->operand_count; i++) {
@@ -289,8 +296,8 @@ static void drop(tsr_flow *flow, uint32_t index) {
     if (value->def && value->def->result_count && has_one_other_user(value, op))
       push(flow, tsr_sharding_slot_of(tsr_op_result(value->def, 0)));
   }
+  tsr_status_free(tsr_op_walk(op, forget, flow));  // cannot fail
   tsr_op_erase(op);
-  flow->nodes[index].op = NULL;
 }
 
 // ---- neighbours of a changed value ----

@@ -217,6 +217,24 @@ static const sharded_case cases[] = {
           "}\n"},
 };
 
+static const sharded_case unused_cases[] = {
+    {"sdy-basic-propagate",
+     MESH
+     "func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"a\"}, {}]>}) {\n"
+     "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+     "  %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : "
+     "(tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>\n"
+     "  return\n}\n",
+     MESH
+     "func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"a\"}, {}]>}) {\n"
+     "  return\n}\n"},
+};
+
+static void unused_ops_go_with_their_regions(void **state) {
+  (void)state;
+  assert_sharded(unused_cases, COUNT_OF(unused_cases));
+}
+
 static void shardings_follow_the_program(void **state) {
   (void)state;
   assert_sharded(cases, COUNT_OF(cases));
@@ -302,6 +320,6 @@ static void propagation_survives_every_failed_allocation(void **state) {
   test_allocation_sweep(read_and_propagate, program);
 }
 
-SUITE(flow, TEST(shardings_follow_the_program), TEST(watchers_see_every_gain),
-      TEST(unknown_sizes_and_tuples_are_refused),
+SUITE(flow, TEST(shardings_follow_the_program), TEST(unused_ops_go_with_their_regions),
+      TEST(watchers_see_every_gain), TEST(unknown_sizes_and_tuples_are_refused),
       TEST(propagation_survives_every_failed_allocation))
