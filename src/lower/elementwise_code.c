@@ -27,6 +27,14 @@ static int add_imag(tsr_tile_program *program, const tsr_op *op, const int *oper
                         : tsr_tile_constant(program, result_dtype(op), zero);
 }
 
+// Complex numbers have an order, of the real components first, but no loop of their own here.
+static int add_clamp(tsr_tile_program *program, const tsr_op *op, const int *operands) {
+  if (!is_complex(op)) return add_apply(program, op, operands);
+  const int above = tsr_tile_apply(program, TSR_TILE_MAXIMUM, operands);
+  const int pair[] = {above, operands[2]};
+  return above < 0 ? above : tsr_tile_apply(program, TSR_TILE_MINIMUM, pair);
+}
+
 static int add_compare(tsr_tile_program *program, const tsr_op *op, const int *operands) {
   const int direction = (int)tsr_op_int(op, "comparison_direction", TSR_DIRECTION_EQ);
   const bool total = tsr_op_int(op, "compare_type", 0) == TSR_COMPARE_TYPE_TOTALORDER;

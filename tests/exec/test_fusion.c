@@ -474,5 +474,23 @@ static void slices_are_read_where_they_lie(void **state) {
   assert_memory_equal(out, x, sizeof x);
 }
 
+// Complex numbers are ordered by their real components, then by the imaginary ones.
+static void complex_numbers_are_clamped(void **state) {
+  (void)state;
+  TSR_OWN(executable, executable);
+  executable = compile_text(
+      "func.func @main(%a: tensor<complex<f32>>, %b: tensor<3xcomplex<f32>>, "
+      "%c: tensor<complex<f32>>) -> tensor<3xcomplex<f32>> {\n"
+      "  %0 = stablehlo.clamp %a, %b, %c : (tensor<complex<f32>>, tensor<3xcomplex<f32>>, "
+      "tensor<complex<f32>>) -> tensor<3xcomplex<f32>>\n"
+      "  return %0 : tensor<3xcomplex<f32>>\n}\n",
+      1);
+  const float low[] = {-1, 2}, in[] = {-2, 9, -1, 5, 3, 0}, high[] = {2, 1};
+  const float wanted[] = {-1, 2, -1, 5, 2, 1};
+  float found[6] = {0};
+  assert_ok(tsr_executable_run(executable, IN(low, in, high), OUT_TO(found)));
+  assert_memory_equal(found, wanted, sizeof wanted);
+}
+
 SUITE(fusion, TEST(slices_are_read_where_they_lie), TEST(fused_programs_give_the_same_bits),
-      TEST(folds_read_what_an_output_is_written_over))
+      TEST(folds_read_what_an_output_is_written_over), TEST(complex_numbers_are_clamped))
