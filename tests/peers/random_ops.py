@@ -57,14 +57,19 @@ def shape_of(rng, least=0, most=3, sizes=(0, 1, 2, 3, 4, 6)):
     return [rng.choice(sizes) for _ in range(rng.randint(least, most))]
 
 
+def is_bent(rng, chance):
+    """Whether this place is to be wrong; never for a generator that says it is straight."""
+    return not getattr(rng, "straight", False) and rng.random() < chance
+
+
 def bend(rng, value, others):
     """The value, or in one case of twelve another."""
-    return rng.choice(others) if rng.random() < 1 / 12 else value
+    return rng.choice(others) if is_bent(rng, 1 / 12) else value
 
 
 def bend_shape(rng, shape):
     shape = list(shape)
-    if rng.random() < 1 / 10:
+    if is_bent(rng, 1 / 10):
         change = rng.randrange(4)
         if change == 0 and shape:
             shape[rng.randrange(len(shape))] = rng.choice([0, 1, 2, 5])
@@ -93,7 +98,7 @@ def number(value, kind="i64"):
 
 def bend_list(rng, values):
     values = list(values)
-    if rng.random() < 1 / 10:
+    if is_bent(rng, 1 / 10):
         change = rng.randrange(3)
         if change == 0 and values:
             values[rng.randrange(len(values))] += rng.choice([-1, 1, 7])
@@ -367,7 +372,7 @@ def gather(m, rng, name):
 
 def scatter(m, rng, name):
     shape = shape_of(rng, 1, 3, (2, 3, 4))
-    dtypes = [rng.choice(["f32", "i32", "bf16", "i1"]) for _ in range(rng.choice([1, 1, 2]))]
+    dtypes = [rng.choice(ALL) for _ in range(rng.choice([1, 1, 2]))]
     mapped = rng.sample(range(len(shape)), rng.randint(0, len(shape)))
     inserted = sorted(d for d in range(len(shape)) if rng.random() < 0.5)
     window = [rng.randint(1, shape[d]) for d in range(len(shape)) if d not in inserted]
@@ -615,7 +620,7 @@ def groups(rng, ids=(0, 1, 2, 3)):
     ids = list(ids)
     rng.shuffle(ids)
     rows = rng.choice([[ids], [ids[:2], ids[2:]], [[i] for i in ids]])
-    if rng.random() < 0.1:
+    if is_bent(rng, 0.1):
         rows = [[rng.choice([0, 1, 9, -1]) for _ in row] for row in rows]
     return "dense<%s> : tensor<%dx%dxi64>" % (rows, len(rows), len(rows[0])), len(rows[0])
 

@@ -1,0 +1,322 @@
+"""How near a result must be to a peer's, op by op, and where a peer is known to be wrong.
+
+u is the unit roundoff of the result's type, 2^-p with p bits of precision; an ulp is 2u times the power of two
+below the number. Where nothing is said, results are equal: copies, comparisons, integers, and ops whose
+result is the nearest number. NaN equals NaN; zeros have their signs.
+"""
+import re
+
+import ml_dtypes
+import numpy as np
+
+from exec_ops import INTS
+from exec_cases import LINEAR, NUMBERS, SUMS, decode, encode
+
+# Functions of floats. Bounds in ulps of f32 and of f64, then absolute errors of both in units of u where the function
+# is near a zero that is not at zero: terms of about that size cancel there.
+#   f32: our error; the peer computes in f64, whose error is nothing beside it.
+#   f64: ours and the peer's. XLA's series for the gamma function and its kin have fifteen digits.
+# Narrower floats are computed in f32 and rounded once: they may be the next number beside the nearest.
+FUNCTIONS = {
+    "exponential": (1, 2, 0, 0), "exponential_minus_one": (2, 4, 0, 0), "log": (1, 2, 0, 0), "log_plus_one": (2, 4, 0, 0),
+    "sine": (2, 2, 0, 0), "cosine": (2, 2, 0, 0), "tan": (2, 4, 0, 0), "tanh": (2, 4, 0, 0), "logistic": (2, 4, 0, 0),
+    "sqrt": (0.5, 0.5, 0, 0), "rsqrt": (1, 2, 0, 0), "cbrt": (1, 2, 0, 0), "power": (2, 4, 0, 0), "atan2": (2, 4, 0, 0),
+    "erf": (2, 4, 0, 0), "erfc": (2, 4, 0, 0), "erf_inv": (4, 64, 0, 0), "acos": (2, 4, 0, 0), "acosh": (2, 4, 0, 0),
+    "asin": (2, 4, 0, 0), "asinh": (2, 4, 0, 0), "atan": (2, 4, 0, 0), "atanh": (2, 4, 0, 0), "sinh": (2, 4, 0, 0),
+    "cosh": (2, 4, 0, 0), "lgamma": (4, 64, 1, 64), "digamma": (4, 64, 1, 64), "polygamma": (4, 64, 0, 0), "zeta": (4, 64, 0, 0),
+    "bessel_i1e": (4, 64, 0, 0),
+}
+# XLA's own errors in f64 where they are larger.
+XLA_ULPS = {"log_plus_one": 256, "exponential_minus_one": 16, "tan": 16, "tanh": 16, "logistic": 16, "power": 16, "erf": 16,
+            "erfc": 1024, "acos": 16, "asin": 16, "atan": 16, "asinh": 16, "acosh": 16, "atanh": 64, "sinh": 16, "cosh": 16}
+# Functions of complex numbers: in units of u, relative to the size of the result, which bounds both parts.
+COMPLEX = {
+    "multiply": (4, "two products and a sum"), "divide": (16, "by way of scaled products"), "abs": (4, "hypot"),
+    "square": (4, "as multiply"), "sign": (8, "a quotient by the absolute value"),
+}
+COMPLEX_DEFAULT = 32
+# Absolute errors, in units of u: a peer adds or takes away one, rounding, before or after.
+ABSOLUTE = {"log_plus_one": 4, "exponential_minus_one": 4, "log": 4, "acosh": 8, "asinh": 4, "atanh": 4, "atan": 4,
+            "acos": 8, "asin": 4, "tan": 4, "tanh": 4,
+            # -i log((x + iy) / sqrt(x^2 + y^2)): the quotient is near one.
+            "atan2": 16}
+
+
+def steepness(case):
+    """x^y = exp(y log x): an error of y log x is one of the result, relative to it."""
+    if case.short != "power":
+        return 0
+    wide = case.widened().arrays
+    with np.errstate(all="ignore"):
+        x, y = np.hypot(wide[0], wide[1]), np.hypot(wide[2], wide[3])
+        found = 4 * np.abs(y).max(initial=0) * (np.abs(np.log(x[x > 0])).max(initial=0) + 4)
+    return found
+
+
+def least(part):
+    return float(ml_dtypes.finfo(NUMBERS[part]).smallest_subnormal)
+
+
+def precision(part):
+    return ml_dtypes.finfo(NUMBERS[part]).nmant + 1
+
+
+def unit(part):
+    return 2.0 ** -precision(part)
+
+
+def spacing(values, part):
+    """The ulp of each number."""
+    info = ml_dtypes.finfo(NUMBERS[part])
+    least = float(np.log2(float(info.smallest_normal)))
+    with np.errstate(all="ignore"):
+        exponent = np.floor(np.log2(np.abs(values)))
+    exponent = np.where(np.isfinite(exponent), exponent, least)
+    return 2.0 ** (np.maximum(exponent, least) - info.nmant)
+
+
+def terms(case):
+    """The most values that are added to one element."""
+    args, short = case.args, case.short
+    if short in ("reduce", "unary_einsum"):
+        return args[0].count // max(1, case.results[0].count) + 1
+    if short in ("dot_general", "dot", "einsum"):
+        return int(np.sqrt(args[0].count * args[1].count / max(1, case.results[0].count))) + 1
+    if short == "ragged_dot":
+        return args[0].shape[1]
+    if short in ("convolution", "dynamic_conv"):
+        return args[1].count
+    if short in ("reduce_window", "select_and_scatter"):
+        window = re.search(r"window_dimensions = array<i64: ([0-9, ]+)>", case.body).group(1)
+        return int(np.prod([int(n) for n in window.split(",")])) + 1
+    if short == "scatter":
+        return args[-1].count + 1
+    return 2
+
+
+def linear_bound(case, part):
+    """Bounds for whole results, from the sizes of the arguments."""
+    wide = case.widened()
+    arrays, at = [], 0
+    for port in wide.args:
+        arrays.append(wide.arrays[at] + 1j * wide.arrays[at + 1] if len(port.carriers) == 2 else wide.arrays[at])
+        at += len(port.carriers)
+    first, u = arrays[0], unit(part)
+    if first.size == 0:
+        return 0.0
+    if case.short == "fft":
+        # log2(n) levels, each with an error of 4u; sizes are bounded by the sum of the absolute values.
+        count = int(np.prod([int(n) for n in re.search(r"fft_length = array<i64: ([0-9, ]+)>", case.body).group(1).split(",")]))
+        total = np.abs(first).sum() * 2 / (count if "IRFFT" in case.body or "IFFT" in case.body else 1)
+        return 4 * u * (np.log2(max(count, 2)) + 2) * total
+    if case.short in ("cholesky", "triangular_solve"):
+        # n steps, and the condition of the matrix.
+        n = first.shape[-1]
+        low = np.tril(first, -1) + np.conj(np.swapaxes(np.tril(first, -1), -1, -2)) + np.eye(n) * first if \
+            case.short == "cholesky" else first
+        largest = np.sqrt(np.abs(first).max()) if case.short == "cholesky" else np.abs(arrays[1]).max(initial=0) * n
+        return 4 * n * u * np.linalg.cond(low).max() * largest
+    return norm_bound(case, arrays, u)
+
+
+def norm_bound(case, arrays, u):
+    """Batch normalisations: n values for each mean; deviations are divided by the root of the variance."""
+    x = arrays[0]
+    feature = int(re.search(r"feature_index = (\d+)", case.body).group(1))
+    rows = np.moveaxis(x, feature, 0).reshape(x.shape[feature], -1)
+    n, size = rows.shape[1], np.abs(x).max(initial=0)
+    if case.short == "batch_norm_inference":
+        mean, variance = np.abs(arrays[3]).max(), arrays[4].min()
+        return 8 * u * ((size + mean) / np.sqrt(variance + 1e-3) * np.abs(arrays[1]).max() + np.abs(arrays[2]).max())
+    if case.short == "batch_norm_training":
+        variance = rows.var(1).min() + 1e-3
+        steep = size / np.sqrt(variance)
+        return (n + 8) * u * (np.abs(arrays[1]).max() * steep * (1 + steep * steep) + np.abs(arrays[2]).max() +
+                              size * size + size)
+    mean, variance = np.abs(arrays[2]).max(), arrays[3].min() + 1e-3
+    deviation, slope = (size + mean) / np.sqrt(variance), np.abs(arrays[4]).max() * max(1, np.abs(arrays[1]).max())
+    return (n + 8) * u * n * slope * (1 + deviation) * (1 + deviation) / np.sqrt(variance)
+
+
+def bound(case, port, numbers, magnitude, peer):
+    """The largest error of each element of one part of a result; `numbers` are those of the parts that are
+    wanted, `magnitude` the same sum of absolute values."""
+    part, short, parts = port.part, case.short, len(numbers)
+    none = np.zeros(numbers[0].shape)
+    if part not in NUMBERS:
+        return none
+    if short in SUMS:
+        if not case.traits & {"add", "multiply", "dot_general", "dot", "einsum", "unary_einsum", "convolution",
+                              "dynamic_conv", "ragged_dot"}:
+            return none
+        # A sum of n products, rounded at every step by the one or the other: (n + 1) u of the absolute values.
+        return 2 * (terms(case) + 1) * unit(part) * magnitude + least(part)
+    if short in LINEAR:
+        return none + linear_bound(case, part)
+    if parts == 2 or any(p.dtype != p.part for p in case.args) and short in ("abs",):
+        if short not in COMPLEX and short not in FUNCTIONS:
+            return none
+        size = np.hypot(*numbers) if parts == 2 else np.abs(numbers[0])
+        own = XLA_ULPS.get(short, 0) if peer == "xla" and part == "f64" else 0
+        return (COMPLEX.get(short, (COMPLEX_DEFAULT,))[0] + own + steepness(case)) * unit(part) * size + ABSOLUTE.get(
+            short, 0) * unit(part) + least(part)
+    if case.op == "chlo.broadcast_divide":  # XLA multiplies by the reciprocal of what is broadcast, rounding twice more
+        return 2 * spacing(numbers[0], part)
+    if short not in FUNCTIONS:
+        return none
+    single, double, single_absolute, double_absolute = FUNCTIONS[short]
+    if peer == "xla":
+        double = XLA_ULPS.get(short, double)
+    ulps = {"f32": single, "f64": double}.get(part, 1)
+    return ulps * spacing(numbers[0], part) + (double_absolute if part == "f64" else single_absolute) * unit(part)
+
+
+def differs(want, got, part, limit, wide):
+    """Where one part of a result is not what is wanted; `wide`: wanted numbers are f64, not of the type."""
+    if part not in NUMBERS:
+        return want != got
+    a, b = want if wide else decode(want, part), decode(got, part)
+    with np.errstate(all="ignore"):
+        near = np.abs(a - b) <= limit
+    if wide:
+        nearest = decode(encode(a, part), part)
+        near |= (nearest == b) | (np.isnan(nearest) & np.isnan(b))
+    equal = (a == b) & ((np.signbit(a) == np.signbit(b)) | (limit > 0))
+    return ~(equal | (np.isnan(a) & np.isnan(b)) | near & (limit > 0))
+
+
+def beyond(want, got, part, limit, wide, place):
+    """Our result with one element moved just out of the bound, or None where the type has no such number."""
+    twin = got.copy()
+    if part not in NUMBERS:
+        twin[place] = not twin[place] if twin.dtype == np.bool_ else twin[place] ^ 1
+        return twin
+    value, far = float((decode(encode(want, part), part) if wide else decode(want, part))[place]), float(limit[place])
+    if not np.isfinite(far):
+        return None
+    if not np.isfinite(value):
+        twin[place] = encode(np.float64(1.0), part)
+        return twin
+    for sign in (1, -1):
+        step = 1.01 * far + float(spacing(np.abs(value) + far, part))
+        other = encode(np.float64(value + sign * step), part)
+        number = float(decode(other, part))
+        if np.isfinite(number) and abs(number - value) > far:
+            twin[place] = other
+            return twin
+    return None
+
+
+# ---- the peers ----
+
+# Ops that no peer runs, or whose results cannot be compared.
+NOT_ASKED = {
+    "stablehlo.rng": "its numbers are random",
+    "stablehlo.collective_broadcast": "XLA has none on CPU",
+    "stablehlo.cross-replica-sum": "an older form of all_reduce",
+    "stablehlo.async_start": "calls a function that runs apart; there is one device",
+    "stablehlo.async_done": "as async_start",
+    "mhlo.erf": "asked as the custom call that JAX writes for it",
+    "mhlo.topk": "asked as the custom call that JAX writes for it",
+    "builtin.unrealized_conversion_cast": "changes no value, and no peer lets it stand",
+    "interpreter.probe": "writes files",
+    "func.return": "ends every function", "stablehlo.return": "ends every region", "sdy.return": "ends a region",
+    "sdy.mesh": "has no value",
+}
+NOT_ASKED |= {"check.expect_%s" % n: "jaxlib lacks the dialect" for n in (
+    "eq", "eq_const", "almost_eq", "almost_eq_const", "close")}
+NOT_ASKED |= {"sdy.%s" % n: "the partitioner takes it away before XLA runs anything" for n in (
+    "reshard", "all_gather", "all_reduce", "all_slice", "all_to_all", "collective_permute", "constant",
+    "data_flow_edge", "func_data_flow_edge", "named_computation", "propagation_barrier", "reduce_scatter",
+    "replicated_to_unreduced", "sharded_to_unreduced", "sharding_group")}
+
+# Ops that end the evaluator.
+EVALUATOR_LACKS = set("""all_gather all_reduce all_to_all collective_broadcast collective_permute reduce_scatter
+collective_reduce batch_norm_grad batch_norm_inference batch_norm_training after_all broadcast cholesky custom_call
+real_dynamic_slice rng_bit_generator triangular_solve dot einsum unary_einsum torch_index_select dynamic_conv
+dynamic_gather""".split())
+# XLA has no code for f6; integers of 2 and 4 bits it does not wrap; f4 and f8E8M0FNU it keeps wider than they are.
+XLA_LACKS = ["f6E2M3FN", "f6E3M2FN"]
+XLA_ONLY_COPIES = ["i2", "i4", "ui2", "ui4", "f4E2M1FN", "f8E8M0FNU"]
+COPIES = set("""concatenate dynamic_slice dynamic_update_slice gather pad reshape reverse select bitcast_convert
+slice transpose broadcast_in_dim while if case composite call constant""".split())
+ROUNDINGS = set("ceil floor round_nearest_afz round_nearest_even".split())
+
+
+def evaluator_runs(case):
+    part = case.results[0].part
+    if case.short in EVALUATOR_LACKS or case.op.startswith(("chlo.", "sdy.")):
+        return False
+    # LLVM rounds by adding 2^p and taking it away, and these types have no such number.
+    if case.short in ROUNDINGS and part in ("f8E3M4", "f6E2M3FN", "f4E2M1FN", "f6E3M2FN", "f8E8M0FNU"):
+        return False
+    # Its own steps, 1 / (1 + exp(-x)) in the type, overflow.
+    if case.short == "logistic" and part not in ("f32", "f64", "bf16"):
+        return False
+    # Half of the spectrum is not mirrored as NumPy and XLA do it.
+    if case.short == "fft" and "IRFFT" in case.body:
+        return False
+    # A total order is taken for that of numbers.
+    return "TOTALORDER" not in case.body
+
+
+def xla_runs(case):
+    dtypes = {p.part for p in case.args + case.results}
+    if case.subnormal or dtypes & set(XLA_LACKS):  # it flushes subnormal numbers
+        return False
+    return case.short in COPIES or not dtypes & set(XLA_ONLY_COPIES)
+
+
+def is_asked(peer, case):
+    """Whether the peer runs the op on these types."""
+    if case.short == "remainder" and case.dtype.startswith("complex"):
+        return False
+    return evaluator_runs(case) if peer == "evaluator" else is_wide(peer, case) or xla_runs(case)
+
+
+def is_wide(peer, case):
+    """Whether XLA is asked in f64: of functions on narrower floats, where its own error would count."""
+    return peer == "xla" and case.short in FUNCTIONS and case.results[0].part in NUMBERS and \
+        case.results[0].part != "f64" or case.short in LINEAR and case.results[0].part != "f64"
+
+
+def question(peer, case):
+    return case.widened() if is_wide(peer, case) else case
+
+
+def needs_magnitude(case):
+    return case.short in SUMS and case.results[0].part in NUMBERS
+
+
+def always(case, peer, agreed):
+    """Differences that any element may have."""
+    if peer == "xla" and case.short == "scatter" and agreed:
+        return "scatter: XLA leaves out a window that is partly outside, the specification its outer elements"
+    if peer == "xla" and case.short == "select_and_scatter" and agreed:
+        return "select_and_scatter: of equal elements XLA selects another than the first"
+    if peer == "xla" and case.short == "reduce_precision" and agreed and "mantissa_bits = 0 " in case.body:
+        return "reduce_precision: XLA makes NaN of an infinity without a fraction"
+    if peer == "xla" and case.short == "power" and case.dtype in INTS and (agreed or case.op.startswith("chlo.")):
+        return "power of integers: XLA looks at few bits of the exponent"
+    return ""
+
+
+FINITE_ONLY = ["f6E2M3FN", "f6E3M2FN", "f4E2M1FN"]
+
+
+def excuse(case, peer, port, want, got, bad, agreed):
+    """The name of a known difference that explains all that is bad, if any; `agreed`: the evaluator had our result."""
+    if not bad.any():
+        return ""
+    if port.part not in NUMBERS:
+        return always(case, peer, agreed)
+    a, b = want[bad], decode(got, port.part)[bad]
+    a = a if a.dtype == np.float64 else decode(a, port.part)
+    largest = float(ml_dtypes.finfo(NUMBERS[port.part]).max)
+    if port.part in FINITE_ONLY and (np.abs(b) == largest).all() and (a == 0).all():
+        return "f4, f6: the evaluator gives zero for an infinity, we the largest number as ml_dtypes does"
+    if case.dtype == "f8E8M0FNU" and np.isinf(a).all() and np.isnan(b).all():
+        return "f8E8M0FNU: the evaluator and XLA convert NaN to an infinity"
+    if port.part == "f8E8M0FNU" and np.isnan(b).all():
+        return "f8E8M0FNU: no zero and no sign; the evaluator gives the least or the absolute value, we NaN as ml_dtypes does"
+    return always(case, peer, agreed)
