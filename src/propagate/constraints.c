@@ -2,6 +2,7 @@
 // propagation, since propagation would leave its dimensions open.
 #include "factor/shardings.h"
 #include "propagate/edits.h"
+#include "propagate/manual_axes.h"
 #include "propagate/sharding_passes.h"
 
 static bool is_constraint(const tsr_op *op) {
@@ -48,7 +49,7 @@ static tsr_status keep_unreduced(tsr_ir *ir, tsr_value *input, const tsr_attr *s
   bare = tsr_sharding_with(ir, bare, TSR_SDY_SHARDING_REDUCTION,
                            tsr_attr_field(sharding, TSR_SDY_SHARDING_REDUCTION));
   TSR_NEED(bare);
-  return tsr_value_sharding_set(ir, tsr_shardable(input), bare);
+  return tsr_sharding_store(ir, tsr_shardable(input), bare);
 }
 
 static bool is_edge_target(tsr_value *input) {
@@ -79,7 +80,7 @@ static tsr_status apply_to(tsr_ir *ir, tsr_op *op, tsr_value *input, const tsr_a
   const tsr_attr *old = NULL;
   TSR_TRY(tsr_sharding_get(ir, input, &old));
   if (!should_apply(input, old, sharding)) return NULL;
-  if (!is_edge_target(input)) return tsr_value_sharding_set(ir, input, sharding);
+  if (!is_edge_target(input)) return tsr_sharding_store(ir, input, sharding);
   TSR_TRY(constraint_after(ir, op, input, sharding, &constraint));
   tsr_uses_move(input, tsr_op_result(constraint, 0), constraint);
   return keep_unreduced(ir, input, sharding);

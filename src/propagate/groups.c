@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "factor/shardings.h"
 #include "propagate/edits.h"
+#include "propagate/manual_axes.h"
 #include "propagate/sharding_passes.h"
 
 static tsr_status collect_group(tsr_op *op, void *context) {
@@ -242,7 +243,7 @@ static tsr_status sync_group(tsr_ir *ir, tsr_group_op *members, int64_t count) {
     if (conflict)
       TSR_TRY(add_constraint(ir, &members[i], sharding));
     else if (owner)
-      TSR_TRY(tsr_value_sharding_set(ir, owner, sharding));
+      TSR_TRY(tsr_sharding_store(ir, owner, sharding));
   }
   return NULL;
 }

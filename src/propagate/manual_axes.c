@@ -116,6 +116,53 @@ tsr_status tsr_manual_outer_attr(tsr_ir *ir, const tsr_op *manual, const tsr_att
   return status;
 }
 
+// The manual computation that a value is an argument of, and the sharding that it has outside; NULL
+// = it is none.
+static const tsr_op *manual_of(const tsr_value *value, const tsr_attr **out_outer) {
+  const tsr_op *op = value->def ? NULL : tsr_block_parent(value->block);
+  if (!tsr_op_is(op, TSR_OP_SDY_MANUAL_COMPUTATION)) return NULL;
+  const tsr_attr *list = tsr_shardings_list(tsr_op_attr(op, "in_shardings"));
+  if (!list || value->index >= list->count) return NULL;
+  *out_outer = list->items[value->index];
+  return op;
+}
+
+tsr_status tsr_sharding_store(tsr_ir *ir, tsr_value *value, const tsr_attr *sharding) {
+  const tsr_attr *outer = NULL;
+  const tsr_op *manual = manual_of(value, &outer);
+  if (manual) TSR_TRY(tsr_manual_outer_attr(ir, manual, outer, sharding, &sharding));
+  return tsr_value_sharding_set(ir, value, sharding);
+}
+
+static tsr_status restore_argument(tsr_sharding_table *table, const tsr_value *value) {
+  const tsr_attr *attr = NULL;
+  const tsr_op *manual = manual_of(value, &attr);
+  const uint32_t slot = tsr_sharding_slot_of(value);
+  const tsr_tensor_sharding *inner = tsr_sharding_at(table, slot);
+  tsr_tensor_sharding *outer = NULL;
+  if (!manual || !inner) return NULL;
+  const tsr_attr *mesh = tsr_sdy_mesh_of(table->ir, manual, attr);
+  if (!mesh) return NULL;
+  TSR_TRY(tsr_sharding_read(&table->arena, mesh, attr, &outer));
+  const tsr_tensor_sharding *made = tsr_manual_outer(&table->arena, manual, outer, inner);
+  TSR_NEED(made);
+  return tsr_sharding_put(table, slot, made);
+}
+
+static tsr_status restore_op(tsr_op *op, void *context) {
+  const tsr_ir_block *body =
+      tsr_op_is(op, TSR_OP_SDY_MANUAL_COMPUTATION) ? op->regions[0].first : NULL;
+  for (int i = 0; body && i < body->arg_count; i++)
+    if (tsr_edge_of(body->args[i])) return NULL;
+  for (int i = 0; body && i < body->arg_count; i++)
+    TSR_TRY(restore_argument(context, body->args[i]));
+  return NULL;
+}
+
+tsr_status tsr_manual_arguments_restore(tsr_sharding_table *table) {
+  return tsr_op_walk(table->ir->module, restore_op, table);
+}
+
 // ---- complete manual axes ----
 
 typedef struct manual_cleanup {

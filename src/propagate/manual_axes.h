@@ -17,5 +17,11 @@ const tsr_tensor_sharding *tsr_manual_outer(tsr_arena *arena, const tsr_op *manu
 TSR_MUST_USE tsr_status tsr_manual_outer_attr(tsr_ir *ir, const tsr_op *manual,
                                               const tsr_attr *outer, const tsr_attr *inner,
                                               const tsr_attr **out_sharding);
+// Sets the sharding of a value that is tsr_shardable; an argument of a manual computation keeps the
+// manual axes that its op has.
+TSR_MUST_USE tsr_status tsr_sharding_store(tsr_ir *ir, tsr_value *value, const tsr_attr *sharding);
+// Before a table is written: shardings of arguments of manual computations that have no edges get
+// the manual axes of their op.
+TSR_MUST_USE tsr_status tsr_manual_arguments_restore(tsr_sharding_table *table);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "propagate/edits.h"
 #include "propagate/flow.h"
+#include "propagate/manual_axes.h"
 #include "propagate/sharding_passes.h"
 
 // ---- rules as attributes ----
@@ -55,6 +56,7 @@ static tsr_status run(tsr_ir *ir, const tsr_flow_how *how, const tsr_group_list 
   tsr_flow flow;
   tsr_status status = tsr_flow_init(&flow, ir, how, groups);
   if (!status) status = tsr_flow_priorities(&flow);
+  if (!status) status = tsr_manual_arguments_restore(&flow.table);
   if (!status) status = tsr_sharding_table_write(&flow.table);
   *changes += flow.changes;
   tsr_flow_deinit(&flow);

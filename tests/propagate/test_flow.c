@@ -217,6 +217,33 @@ static const sharded_case cases[] = {
           "}\n"},
 };
 
+// Without edges the arguments of a manual computation have the shardings of its op.
+static const sharded_case manual_cases[] = {
+    {"sdy-basic-propagate",
+     MESH "func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {\n"
+          "  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"a\", ?}, {?}]>] "
+          "out_shardings=[<@mesh, [{\"a\", ?}, {?}]>] manual_axes={\"a\"} (%y: tensor<4x8xf32>) {\n"
+          "    %1 = stablehlo.negate %y {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, "
+          "{\"b\"}]>]>} : tensor<4x8xf32>\n"
+          "    sdy.return %1 : tensor<4x8xf32>\n"
+          "  } : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+          "  return %0 : tensor<8x8xf32>\n}\n",
+     MESH "func.func @main(%x: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = "
+          "#sdy.sharding<@mesh, [{\"a\", ?}, {?}]>}) {\n"
+          "  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"a\", ?}, {\"b\", ?}]>] "
+          "out_shardings=[<@mesh, [{\"a\", ?}, {?}]>] manual_axes={\"a\"} (%y: tensor<4x8xf32>) {\n"
+          "    %1 = stablehlo.negate %y {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, "
+          "{\"b\"}]>]>} : tensor<4x8xf32>\n"
+          "    sdy.return %1 : tensor<4x8xf32>\n"
+          "  } : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+          "  return %0 : tensor<8x8xf32>\n}\n"},
+};
+
+static void manual_axes_stay_on_arguments(void **state) {
+  (void)state;
+  assert_sharded(manual_cases, COUNT_OF(manual_cases));
+}
+
 static const sharded_case unused_cases[] = {
     {"sdy-basic-propagate",
      MESH
@@ -320,6 +347,7 @@ static void propagation_survives_every_failed_allocation(void **state) {
   test_allocation_sweep(read_and_propagate, program);
 }
 
-SUITE(flow, TEST(shardings_follow_the_program), TEST(unused_ops_go_with_their_regions),
-      TEST(watchers_see_every_gain), TEST(unknown_sizes_and_tuples_are_refused),
+SUITE(flow, TEST(shardings_follow_the_program), TEST(manual_axes_stay_on_arguments),
+      TEST(unused_ops_go_with_their_regions), TEST(watchers_see_every_gain),
+      TEST(unknown_sizes_and_tuples_are_refused),
       TEST(propagation_survives_every_failed_allocation))
