@@ -159,7 +159,7 @@ def bound(case, port, numbers, magnitude, peer):
         size = np.hypot(*numbers) if parts == 2 else np.abs(numbers[0])
         own = XLA_ULPS.get(short, 0) if peer == "xla" and part == "f64" else 0
         return (COMPLEX.get(short, (COMPLEX_DEFAULT,))[0] + own + steepness(case)) * unit(part) * size + ABSOLUTE.get(
-            short, 0) * unit(part) + least(part)
+            short, 0) * unit(part) + 4 * least(part)
     if case.op == "chlo.broadcast_divide":  # XLA multiplies by the reciprocal of what is broadcast, rounding twice more
         return 2 * spacing(numbers[0], part)
     if short not in FUNCTIONS:
