@@ -103,6 +103,13 @@ int tsr_tile_add_splat(tsr_tile_program *program, const tsr_attr *dense) {
 
 // ---- ops ----
 
+// Tiles hold narrow floats as f32, and the way there and back makes NaNs quiet: their bits are read
+// where they lie in memory.
+static bool has_own_bits(const tsr_type *type) {
+  const tsr_dtype_info *info = tsr_dtype_info_of(type->dtype);
+  return info && (info->kind != TSR_CLASS_FLOAT || info->bits >= 32);
+}
+
 bool tsr_op_is_elementwise(const tsr_op *op) {
   const tsr_elementwise_row *row = tsr_elementwise_row_of(op);
   if (!row->add || op->result_count != 1 || !tsr_type_runs(op->results[0].type)) return false;
@@ -111,8 +118,9 @@ bool tsr_op_is_elementwise(const tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++)
     if (!tsr_type_runs(tsr_operand_type(op, i))) return false;
   if (row->add != add_bitcast) return true;
-  return tsr_type_element_count(tsr_operand_type(op, 0)) ==
-         tsr_type_element_count(op->results[0].type);
+  return has_own_bits(tsr_operand_type(op, 0)) && has_own_bits(op->results[0].type) &&
+         tsr_type_element_count(tsr_operand_type(op, 0)) ==
+             tsr_type_element_count(op->results[0].type);
 }
 
 int tsr_tile_add_op(tsr_tile_program *program, const tsr_op *op, const int *operands) {

@@ -474,6 +474,27 @@ static void slices_are_read_where_they_lie(void **state) {
   assert_memory_equal(out, x, sizeof x);
 }
 
+// NaNs that signal among them: no part of a chain may turn the numbers into f32 and back.
+static void bits_of_narrow_floats_stay_as_they_are(void **state) {
+  static const char *const formats[] = {"f8E5M2", "f8E3M4", "f8E4M3FN", "f8E4M3"};
+  (void)state;
+  for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+    char text[1024];
+    uint8_t bits[256], zeros[256] = {0}, out[256] = {0};
+    for (int i = 0; i < 256; i++) bits[i] = (uint8_t)i;
+    snprintf(text, sizeof text,
+             "func.func @main(%%a: tensor<256xui8>, %%z: tensor<256xui8>) -> tensor<256xui8> {\n"
+             "  %%0 = stablehlo.xor %%a, %%z : tensor<256xui8>\n"
+             "  %%1 = stablehlo.bitcast_convert %%0 : (tensor<256xui8>) -> tensor<256x%s>\n"
+             "  %%2 = stablehlo.bitcast_convert %%1 : (tensor<256x%s>) -> tensor<256xui8>\n"
+             "  %%3 = stablehlo.xor %%2, %%z : tensor<256xui8>\n"
+             "  return %%3 : tensor<256xui8>\n}\n",
+             formats[f], formats[f]);
+    run_text(text, IN(bits, zeros), OUT_TO(out));
+    assert_memory_equal(out, bits, sizeof bits);
+  }
+}
+
 // Complex numbers are ordered by their real components, then by the imaginary ones.
 static void complex_numbers_are_clamped(void **state) {
   (void)state;
@@ -493,4 +514,5 @@ static void complex_numbers_are_clamped(void **state) {
 }
 
 SUITE(fusion, TEST(slices_are_read_where_they_lie), TEST(fused_programs_give_the_same_bits),
-      TEST(folds_read_what_an_output_is_written_over), TEST(complex_numbers_are_clamped))
+      TEST(folds_read_what_an_output_is_written_over), TEST(complex_numbers_are_clamped),
+      TEST(bits_of_narrow_floats_stay_as_they_are))
