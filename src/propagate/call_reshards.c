@@ -17,6 +17,7 @@ static bool is_replicated(const tsr_attr *sharding) {
 // replicated, make no difference.
 static bool is_equivalent(const tsr_attr *a, const tsr_attr *b) {
   if (is_replicated(a) || is_replicated(b)) return is_replicated(a) && is_replicated(b);
+  if (!a || !b) return false;
   const tsr_attr *left = tsr_attr_field(a, TSR_SDY_SHARDING_DIMS);
   const tsr_attr *right = tsr_attr_field(b, TSR_SDY_SHARDING_DIMS);
   if (!tsr_attr_equal(tsr_attr_field(a, TSR_SDY_SHARDING_MESH),

@@ -45,20 +45,17 @@ static void read_word(list_reader *r, const char *ends, char *room) {
   skip_spaces(r);
 }
 
-static tsr_status find_pass(const list_reader *r, const char *name, chosen_pass *out) {
-  tsr_suggestion near = tsr_suggestion_for(name);
+// The pass of a name, and the table that it stands in; NULL = none, and `near` has seen all names.
+static const tsr_pass *find_pass(const list_reader *r, const char *name, tsr_suggestion *near,
+                                 const tsr_pass_table **out_table) {
   for (int t = 0; t < r->table_count; t++)
     for (int i = 0; i < r->tables[t].count; i++) {
       const tsr_pass *pass = &r->tables[t].passes[i];
-      if (!strcmp(pass->name, name)) {
-        out->table = &r->tables[t];
-        out->pass = pass;
-        return NULL;
-      }
-      tsr_suggestion_offer(&near, pass->name);
+      *out_table = &r->tables[t];
+      if (!strcmp(pass->name, name)) return pass;
+      tsr_suggestion_offer(near, pass->name);
     }
-  return tsr_fail(UNKNOWN_PASS, "pass \"%s\" is unknown" TSR_DID_YOU_MEAN, name,
-                  TSR_SUGGESTED(near));
+  return NULL;
 }
 
 // ---- options ----
@@ -177,7 +174,11 @@ static tsr_status read_pass(list_reader *r, chosen_pass *out) {
   char name[WORD_ROOM];
   *out = (chosen_pass){0};
   read_word(r, ",{", name);
-  TSR_TRY(find_pass(r, name, out));
+  tsr_suggestion near = tsr_suggestion_for(name);
+  out->pass = find_pass(r, name, &near, &out->table);
+  if (!out->pass)
+    return tsr_fail(UNKNOWN_PASS, "pass \"%s\" is unknown" TSR_DID_YOU_MEAN, name,
+                    TSR_SUGGESTED(near));
   if (*r->at == '{') TSR_TRY(read_options(r, out));
   if (*r->at && *r->at != ',')
     return tsr_fail(SYNTAX, "after pass \"%s\" stands \"%.20s\", expected a comma", name, r->at);
