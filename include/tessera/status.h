@@ -90,17 +90,20 @@ TSR_API TSR_MUST_USE TSR_NEVER_NULL TSR_NONNULL TSR_PRINTF(4, 5) tsr_status
 TSR_API TSR_MUST_USE TSR_NONNULL_AT(2) TSR_PRINTF(2, 3) tsr_status
     tsr_note(tsr_status status, const char *format, ...);
 
-// Tells the static analyser, which sees one file at a time, that a raised failure is never NULL.
+// Tells the static analyser, which sees one file at a time, that a raised failure is never NULL. A
+// function would tell it only as long as it follows calls.
 #ifdef __clang_analyzer__
-static inline tsr_status tsr_raised(tsr_status status) {
-  if (!status) __builtin_unreachable();
-  return status;
-}
+#define tsr_raised(call)                   \
+  __extension__({                          \
+    tsr_status raised_ = (call);           \
+    if (!raised_) __builtin_unreachable(); \
+    raised_;                               \
+  })
 #undef tsr_fail
 #define tsr_fail(cause, ...) \
   tsr_raised(tsr_fail_at(TSR_CAUSE_##cause, __FILE__, __LINE__, __VA_ARGS__))
 #else
-#define tsr_raised(status) (status)
+#define tsr_raised(call) (call)
 #endif
 
 #define TSR_TRY(call)       \
