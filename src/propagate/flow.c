@@ -121,7 +121,7 @@ const tsr_flow_call *tsr_flow_calls(const tsr_flow *flow, const tsr_op *func, in
   int64_t end = low;
   while (end < flow->call_count && flow->calls[end].func == func) end++;
   *out_count = end - low;
-  return flow->calls + low;
+  return end > low ? flow->calls + low : NULL;
 }
 
 // ---- one op ----
