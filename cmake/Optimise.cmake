@@ -7,12 +7,17 @@
 set(release $<CONFIG:Release>)
 set(release_gcc $<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU>>)
 file(GLOB deciding_sources CONFIGURE_DEPENDS
-  src/advice/*.c src/builder/*.c src/exec/*.c src/format/*.c src/job/*.c src/load/*.c src/lower/*.c
-  src/map/*.c src/mesh/*.c src/partitioner/*.c src/place/*.c src/plan/*.c
-  src/refine/*.c src/rules/*.c src/sequence/*.c src/simplify/*.c src/spec/*.c src/store/*.c
+  src/exec/*.c src/lower/*.c src/mesh/*.c src/plan/*.c src/propagate/*.c src/rules/*.c
+  src/sequence/*.c src/simplify/*.c src/spec/*.c
   src/tiling/*.c src/topology/*.c
   src/tile/tile_program.c src/tile/tile_dims.c src/tile/tile_finish.c
   src/kernel/lapack_calls.c src/kernel/fft_plan.c)
+# What runs once for a program or waits for files is made small.
+file(GLOB once_sources CONFIGURE_DEPENDS
+  src/advice/*.c src/builder/*.c src/collective/*.c src/format/*.c src/gspmd/*.c src/insight/*.c
+  src/job/*.c src/load/*.c src/localize/*.c src/map/*.c src/partitioner/*.c
+  src/place/*.c src/preflight/*.c src/processes/*.c src/refine/*.c src/reshard/*.c src/resolve/*.c
+  src/spmd/*.c src/store/*.c)
 file(GLOB plain_loops CONFIGURE_DEPENDS
   src/tile/tile_kernels.c src/tile/tile_blocks.c src/*/gemm_kernels.c src/*/arg_reduce_plain.c
   src/*/fold_loops.c src/*/fft_lines.c src/comm/reduce_kernels.c)
@@ -36,6 +41,7 @@ file(GLOB all_loops CONFIGURE_DEPENDS src/tile/tile_kernels*.c src/tile/tile_blo
   src/*/arg_reduce*.c src/comm/reduce_kernels*.c src/element/convert_floats*.c)
 set_property(SOURCE ${all_loops} APPEND PROPERTY COMPILE_OPTIONS
   $<${release}:-fno-asynchronous-unwind-tables>)
+set_property(SOURCE ${once_sources} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-Os>)
 set_property(SOURCE ${deciding_sources} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-O2>)
 set_property(SOURCE ${many_loops} APPEND PROPERTY COMPILE_OPTIONS
   $<${release}:-O2> $<${release}:-ftree-vectorize>)
@@ -71,4 +77,9 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT TESSERA_SANITIZE)
   if(tessera_loader_has_packed_relocations)
     list(APPEND small_link_options LINKER:-z,pack-relative-relocs)
   endif()
+endif()
+# clang takes minutes to check every step of the unrolled products; their plain form is checked.
+if(TESSERA_SANITIZE MATCHES undefined)
+  set_property(SOURCE src/kernel/gemm_kernels_avx2.c APPEND PROPERTY COMPILE_OPTIONS
+    -fno-sanitize=undefined)
 endif()

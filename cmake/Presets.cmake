@@ -40,4 +40,6 @@ endfunction()
 
 embed_presets(presets/*.rules rules/presets.inc)
 embed_presets(presets/maps/*.map map/presets.inc)
+# Styles and scripts of pages that the command writes.
+embed_presets(src/report/page/* report/pages.inc)
 embed_preset_types(presets/*.rules rules/preset_types.inc)

@@ -46,7 +46,9 @@
   X(placer, release, const tsr_placer)               \
   X(plan, release, const tsr_plan)                   \
   X(pool, destroy, tsr_pool)                         \
+  X(preflight, release, const tsr_preflight)         \
   X(program, release, const tsr_program)             \
+  X(propagation, destroy, tsr_propagation)           \
   X(rules, release, const tsr_rules)                 \
   X(save, destroy, tsr_save)                         \
   X(sequence, release, const tsr_sequence)           \

@@ -4,6 +4,8 @@
 
 #include "tessera/program/builder.h"
 #include "tessera/program/executable.h"
+#include "tessera/program/preflight.h"
 #include "tessera/program/program.h"
+#include "tessera/program/propagation.h"
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 #include "builder/builder_internal.h"
+#include "builder/builder_spec.h"
 
 static tsr_status set_attr(tsr_builder *builder, tsr_op *op, const char *name,
                            const tsr_attr *attr) {
@@ -54,7 +55,7 @@ static tsr_status argument_attrs(tsr_builder *builder, const tsr_type *type,
   return NULL;
 }
 
-static const tsr_attr *name_location(tsr_ir *ir, const char *name) {
+const tsr_attr *tsr_name_location(tsr_ir *ir, const char *name) {
   const tsr_attr *string = tsr_attr_string(ir, name, strlen(name));
   const tsr_attr *fields[] = {[TSR_LOC_NAME_NAME] = string, [TSR_LOC_NAME_CHILD] = NULL};
   return string ? tsr_attr_record(ir, TSR_RECORD_LOC_NAME, fields) : NULL;
@@ -76,7 +77,7 @@ static tsr_status add_parameter(tsr_builder *builder, const char *name, tsr_dtyp
   const tsr_attr **list =
       tsr_arena_grow(&builder->ir->arena, function->arg_attrs, function->arg_count, sizeof *list);
   TSR_NEED(list);
-  if (name) TSR_NEED(location = name_location(builder->ir, name));
+  if (name) TSR_NEED(location = tsr_name_location(builder->ir, name));
   *out_value = tsr_block_add_arg(builder->ir, function->block, type, location);
   TSR_NEED(*out_value);
   function->arg_attrs = list;

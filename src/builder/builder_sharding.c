@@ -3,6 +3,7 @@
 
 #include "base/text_internal.h"
 #include "builder/builder_internal.h"
+#include "builder/builder_spec.h"
 #include "syntax/syntax.h"
 
 // ---- meshes ----
@@ -35,28 +36,26 @@ static const tsr_attr *devices_attr(tsr_ir *ir, const tsr_mesh *mesh) {
   return ids ? tsr_attr_ints(ir, ids, count) : NULL;
 }
 
-static tsr_status mesh_attrs(tsr_builder *builder, const char *name, const tsr_mesh *mesh,
-                             tsr_named_attr attrs[2]) {
-  tsr_ir *ir = builder->ir;
+const tsr_attr *tsr_mesh_attr(tsr_ir *ir, const tsr_mesh *mesh) {
   const tsr_attr *fields[] = {[TSR_SDY_MESH_AXES] = axes_attr(ir, mesh),
                               [TSR_SDY_MESH_DEVICE_IDS] = devices_attr(ir, mesh)};
-  TSR_NEED(fields[0] && fields[1] ? ir : NULL);
-  attrs[0] = (tsr_named_attr){tsr_ir_name(ir, "mesh", strlen("mesh")),
-                              tsr_attr_record(ir, TSR_RECORD_SDY_MESH, fields)};
+  return fields[0] && fields[1] ? tsr_attr_record(ir, TSR_RECORD_SDY_MESH, fields) : NULL;
+}
+
+static tsr_status mesh_attrs(tsr_ir *ir, const char *name, const tsr_mesh *mesh,
+                             tsr_named_attr attrs[2]) {
+  attrs[0] = (tsr_named_attr){tsr_ir_name(ir, "mesh", strlen("mesh")), tsr_mesh_attr(ir, mesh)};
   attrs[1] = (tsr_named_attr){tsr_ir_name(ir, "sym_name", strlen("sym_name")),
                               tsr_attr_string(ir, name, strlen(name))};
   TSR_NEED(attrs[0].name && attrs[0].attr && attrs[1].name && attrs[1].attr ? ir : NULL);
   return NULL;
 }
 
-// Runs on as many devices as the largest mesh has, as JAX writes it on the module.
-static tsr_status count_devices(tsr_builder *builder, int64_t count) {
-  tsr_ir *ir = builder->ir;
+tsr_status tsr_device_count_write(tsr_ir *ir, int64_t count) {
   const tsr_type *i32 = tsr_type_integer(ir, 32, TSR_SIGNLESS);
   const char *partitions = tsr_ir_name(ir, "mhlo.num_partitions", strlen("mhlo.num_partitions"));
   const char *replicas = tsr_ir_name(ir, "mhlo.num_replicas", strlen("mhlo.num_replicas"));
   TSR_NEED(i32 && partitions && replicas ? ir : NULL);
-  if (count <= tsr_op_int(ir->module, partitions, 0)) return NULL;
   if (count > INT32_MAX) return tsr_fail(TOO_LARGE, "mesh of %lld devices", (long long)count);
   const tsr_attr *all = tsr_attr_integer(ir, i32, count), *one = tsr_attr_integer(ir, i32, 1);
   TSR_NEED(all && one && tsr_op_set_attr(ir, ir->module, partitions, all) &&
@@ -73,8 +72,11 @@ static tsr_status add_mesh(tsr_builder *builder, const char *name, const tsr_mes
   if (tsr_ir_find_symbol(ir, name))
     return tsr_fail(BAD_ARGUMENT, "there is already a function or mesh \"%s\"", name);
   tsr_named_attr attrs[2];
-  TSR_TRY(mesh_attrs(builder, name, mesh, attrs));
-  TSR_TRY(count_devices(builder, tsr_mesh_device_count(mesh)));
+  TSR_TRY(mesh_attrs(ir, name, mesh, attrs));
+  // As many devices as the largest mesh has.
+  const int64_t devices = tsr_mesh_device_count(mesh);
+  if (devices > tsr_op_int(ir->module, "mhlo.num_partitions", 0))
+    TSR_TRY(tsr_device_count_write(ir, devices));
   tsr_builder_mesh *meshes =
       tsr_arena_grow(&ir->arena, builder->meshes, builder->mesh_count, sizeof *meshes);
   tsr_op *op =

@@ -103,7 +103,7 @@ static bool takes_optional_value(const cli_option *option) {
 }
 
 static bool may_be_repeated(const cli_option *option) {
-  static const char *const names[] = {"include", "exclude", "cast"};
+  static const char *const names[] = {"include", "exclude", "cast", "if"};
   if (takes_optional_value(option)) return true;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(option->name, names[i])) return true;

@@ -58,6 +58,15 @@
   "chooses the preset, and the axes of the mesh its variant. The choice and its reason go to\n" \
   "standard error.\n"
 
+// ---- how shardings of a program propagate ----
+
+#define CLI_OPTIONS_PROPAGATE                                                                                      \
+  {"plan", 0, "PLAN", NULL, "plan for the arguments of the program, instead of rules"},                            \
+  {"strategy", 0, "WORD", "aggressive|basic|basic-then-aggressive", "how conflicts within an op are decided (default: aggressive)"}, \
+  {"no-op-priorities", 0, NULL, NULL, "propagate through all ops at once"},                                        \
+  {"conservative", 0, NULL, NULL, "neither split axes nor shard what they do not divide"},                         \
+  {"shared-functions", 0, NULL, NULL, "one set of shardings for all calls of a function"}
+
 // ---- checkpoints ----
 
 #define CLI_OPTION_FROM {"from", 0, "PLAN", NULL, "plan of a checkpoint with files for each rank, if it has no tessera-plan.json"}
@@ -109,6 +118,7 @@
 
 #define CLI_OPTION_JSON {"json", 'j', NULL, NULL, "print JSON instead of text"}
 #define CLI_OPTION_OUTPUT {"output", 'o', "FILE", NULL, "write to FILE instead of standard output"}
+#define CLI_OPTION_ALL {"all", 'a', NULL, NULL, "list all values and conflicts of a program, not the first few"}
 #define CLI_OPTION_SVG {"svg", 0, "FILE", NULL, "write the picture as SVG (- is standard output)"}
 #define CLI_OPTION_COLOR {"color", 0, "WHEN", "auto|always|never", "colour the picture (default: on a terminal)"}
 // clang-format on

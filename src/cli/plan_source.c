@@ -21,8 +21,17 @@ void cli_warn(const char *path, const char *lines) {
   }
 }
 
+static tsr_status open_program_tree(const char *path, tsr_tree **out_tree) {
+  tsr_program *program = NULL;
+  TSR_TRY(cli_open_program(path, false, &program));
+  tsr_status status = tsr_program_tree(program, out_tree);
+  tsr_program_release(program);
+  return tsr_note(status, "%s", path);
+}
+
 tsr_status cli_open_tree(const char *path, tsr_tree **out_tree) {
   tsr_checkpoint *checkpoint = NULL;
+  if (cli_is_program(path)) return open_program_tree(path, out_tree);
   if (tsr_ends_with(path, ".json")) {
     TSR_TRY(tsr_tree_open(path, out_tree));
     cli_warn(path, tsr_tree_warnings(*out_tree));
@@ -234,12 +243,22 @@ tsr_status cli_make_plan(const cli_args *args, const char *model, const tsr_tree
 
 // ---- plans and models ----
 
+// A program has a mesh of its own.
+static tsr_status open_mesh(const cli_args *args, const char *path, tsr_mesh **out_mesh) {
+  tsr_program *program = NULL;
+  if (cli_has_mesh(args) || !cli_is_program(path)) return cli_open_mesh(args, out_mesh);
+  TSR_TRY(cli_open_program(path, false, &program));
+  tsr_status status = cli_program_mesh(program, path, out_mesh);
+  tsr_program_release(program);
+  return status;
+}
+
 tsr_status cli_plan_model(const cli_args *args, const char *path, tsr_plan **out_plan) {
   uint64_t unused = UINT64_MAX;
   tsr_mesh *mesh = NULL;
   tsr_tree *tree = NULL;
   tsr_plan *plan = NULL;
-  tsr_status status = cli_open_mesh(args, &mesh);
+  tsr_status status = open_mesh(args, path, &mesh);
   if (!status) status = cli_open_tree(path, &tree);
   if (!status) status = cli_make_plan(args, path, tree, mesh, &unused, &plan);
   if (!status) status = cli_check_facts(args, unused);

@@ -79,3 +79,25 @@ tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_
   free(bytes);
   return status;
 }
+
+tsr_status cli_print_program(const cli_args *args, const tsr_program *program, tsr_text *out) {
+  tsr_program_print_options options = TSR_PROGRAM_PRINT_OPTIONS;
+  options.generic = cli_has(args, "generic");
+  options.locations = cli_has(args, "locations");
+  TSR_TRY(cli_int(args, "elide", 0, &options.elide_elements));
+  return tsr_program_print(program, &options, out);
+}
+
+int64_t cli_device_count(const tsr_program *program) {
+  int64_t most = 1;
+  for (int64_t i = 0; i < tsr_program_mesh_count(program); i++) {
+    tsr_mesh *mesh = NULL;
+    tsr_status status = tsr_program_mesh_at(program, i, &mesh);
+    tsr_status_free(status);
+    if (status) continue;
+    const int64_t count = tsr_mesh_device_count(mesh);
+    if (count > most) most = count;
+    tsr_mesh_release(mesh);
+  }
+  return most;
+}

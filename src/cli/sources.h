@@ -14,6 +14,7 @@
 #include "tessera/layout.h"
 #include "tessera/plan.h"
 #include "tessera/program/program.h"
+#include "tessera/program/propagation.h"
 #include "tessera/rules.h"
 #include "tessera/spec.h"
 #include "tessera/text.h"
@@ -38,6 +39,18 @@ bool cli_is_program(const char *path);
 const char *cli_program_name(const char *path);
 // Opens a program; "-" is standard input.
 tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program);
+// Prints a program as --generic, --locations and --elide ask for it.
+tsr_status cli_print_program(const cli_args *args, const tsr_program *program, tsr_text *out);
+// The devices of the largest mesh that shardings of a program name; 1 without one.
+int64_t cli_device_count(const tsr_program *program);
+
+// The first mesh of a program.
+tsr_status cli_program_mesh(const tsr_program *program, const char *path, tsr_mesh **out_mesh);
+// Propagates the shardings of a program with the mesh and the plan, or the rules, of the options
+// (CLI_OPTIONS_DECIDE, CLI_OPTIONS_PROPAGATE), and with constraints. `path` is its path.
+tsr_status cli_propagate(const cli_args *args, const char *path, const tsr_program *program,
+                         const tsr_value_constraint *constraints, int64_t constraint_count,
+                         tsr_propagation **out_propagation);
 
 // ---- the numbers that rules and maps compute with, from --fact and config.json ----
 

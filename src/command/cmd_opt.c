@@ -80,20 +80,12 @@ static tsr_status refine(const cli_args *args, tsr_program **program) {
   return NULL;
 }
 
-static tsr_status print_program(const cli_args *args, const tsr_program *program, tsr_text *out) {
-  tsr_program_print_options options = TSR_PROGRAM_PRINT_OPTIONS;
-  options.generic = cli_has(args, "generic");
-  options.locations = cli_has(args, "locations");
-  TSR_TRY(cli_int(args, "elide", 0, &options.elide_elements));
-  return tsr_program_print(program, &options, out);
-}
-
 static tsr_status run_passes(const cli_args *args, const tsr_program *program, const char *passes,
                              tsr_text *out) {
   tsr_program *changed = NULL;
-  if (!*passes) return print_program(args, program, out);
+  if (!*passes) return cli_print_program(args, program, out);
   TSR_TRY(tsr_program_transform(program, passes, &changed));
-  tsr_status status = print_program(args, changed, out);
+  tsr_status status = cli_print_program(args, changed, out);
   tsr_program_release(changed);
   return status;
 }

@@ -2,6 +2,7 @@
 // case, compares what comes out, and measures it.
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/text_internal.h"
 #include "command/command.h"
@@ -15,6 +16,8 @@ typedef struct run_job {
   const char *path;
   bool of_case;  // the path is a case folder
   tsr_trial_case trial;
+  int64_t devices;     // that it is partitioned for; 1 = it is not
+  tsr_program *whole;  // with --compare-single: as it was; else NULL
   tsr_executable *executable;
   tsr_executable_info info;
   tsr_trial_values inputs, outputs;
@@ -47,9 +50,14 @@ static tsr_status check_options(const run_job *job) {
   TSR_TRY(cli_check_one_of(args, sources));
   if (cli_has(args, "bytecode") && !job->of_case)
     return tsr_fail(BAD_ARGUMENT, "--bytecode is for case folders, and %s is none", job->path);
+  static const char *const ways[] = {"single", "compare-single", NULL};
+  TSR_TRY(cli_check_one_of(args, ways));
+  static const char *const wanted[] = {"expect", "compare-single", NULL};
+  TSR_TRY(cli_check_one_of(args, wanted));
   const bool tolerance = cli_has(args, "rtol") || cli_has(args, "atol");
-  if (tolerance && !cli_has(args, "expect") && !job->of_case)
-    return tsr_fail(BAD_ARGUMENT, "--rtol and --atol are for --expect and for case folders");
+  if (tolerance && !cli_has(args, "expect") && !cli_has(args, "compare-single") && !job->of_case)
+    return tsr_fail(BAD_ARGUMENT,
+                    "--rtol and --atol are for --expect, --compare-single and case folders");
   return NULL;
 }
 
@@ -74,13 +82,33 @@ static tsr_status open_static(const run_job *job, const char *path, tsr_program 
   return status;
 }
 
-static tsr_status compile(run_job *job) {
+// The program for all devices of its mesh, in place of the whole one.
+static tsr_status partition(run_job *job, tsr_program **program) {
+  tsr_program *partitioned = NULL;
+  job->devices = cli_device_count(*program);
+  if (cli_has(job->args, "single") || job->devices < 2) {
+    job->devices = 1;
+    return NULL;
+  }
+  TSR_TRY(tsr_program_transform(*program, "partition,lanes", &partitioned));
+  tsr_program_release(*program);
+  *program = partitioned;
+  return NULL;
+}
+
+static tsr_status compile_program(run_job *job, tsr_program *program) {
   tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  TSR_TRY(read_compile_options(job->args, &options));
+  return tsr_executable_compile(program, &options, &job->executable);
+}
+
+static tsr_status compile(run_job *job) {
   tsr_program *program = NULL;
   const char *path = job->of_case ? job->trial.program : job->path;
-  TSR_TRY(read_compile_options(job->args, &options));
   TSR_TRY(open_static(job, path, &program));
-  tsr_status status = tsr_executable_compile(program, &options, &job->executable);
+  if (cli_has(job->args, "compare-single")) job->whole = tsr_program_retain(program);
+  tsr_status status = partition(job, &program);
+  if (!status) status = compile_program(job, program);
   tsr_program_release(program);
   if (status) return tsr_note(status, "%s", cli_program_name(path));
   job->info.size = sizeof job->info;
@@ -140,6 +168,29 @@ static tsr_status compare(run_job *job) {
   return tsr_trial_case_compare(&job->trial, &job->outputs, &job->differences, &job->verdict);
 }
 
+// The results of the whole program, from the same inputs.
+static tsr_status compare_single(run_job *job) {
+  tsr_trial_tolerance tolerance = TSR_TRIAL_TOLERANCE;
+  if (!job->whole) return NULL;
+  run_job single = {
+      .args = job->args, .path = job->path, .of_case = job->of_case, .trial = job->trial};
+  if (job->of_case) tolerance = job->trial.tolerance;
+  TSR_TRY(read_number(job->args, "rtol", &tolerance.relative));
+  TSR_TRY(read_number(job->args, "atol", &tolerance.absolute));
+  tsr_status status = compile_program(&single, job->whole);
+  if (!status) status = fill(&single);
+  if (!status) status = tsr_trial_run(single.executable, &single.inputs, &single.outputs);
+  if (!status)
+    status = tsr_trial_compare_values(&job->outputs, &single.outputs, &tolerance, &job->differences,
+                                      &job->verdict);
+  job->compared = !status;
+  job->wanted = "the unpartitioned run";
+  tsr_trial_values_deinit(&single.inputs);
+  tsr_trial_values_deinit(&single.outputs);
+  tsr_executable_release(single.executable);
+  return status;
+}
+
 // ---- measuring ----
 
 static tsr_status write_trace(const tsr_trial_profile *profile, const char *path) {
@@ -177,6 +228,7 @@ static void print_verdict(const run_job *job, tsr_text *out) {
 
 static void print_costs(const run_job *job, tsr_text *out) {
   const tsr_executable_info *info = &job->info;
+  if (job->devices > 1) tsr_text_addf(out, "%lld devices: ", (long long)job->devices);
   tsr_text_addf(out, "%lld op%s in %lld step%s, compiled in %s", (long long)info->op_count,
                 info->op_count == 1 ? "" : "s", (long long)info->step_count,
                 info->step_count == 1 ? "" : "s", tsr_format_seconds(info->compile_seconds).text);
@@ -229,6 +281,7 @@ static tsr_status print_json(run_job *job, tsr_text *out) {
   tsr_json_writer json;
   tsr_status status = NULL;
   tsr_json_begin_document(&json, out);
+  tsr_json_add_int(&json, "devices", job->devices);
   costs_to_json(&job->info, &json);
   if (!job->times.runs) status = tsr_trial_values_to_json(&job->outputs, &json);
   if (job->compared) verdict_to_json(job, &json);
@@ -249,7 +302,7 @@ static tsr_status run_steps(run_job *job) {
   TSR_TRY(tsr_trial_run(job->executable, &job->inputs, &job->outputs));
   if (cli_has(args, "outputs"))
     TSR_TRY(tsr_trial_values_write(&job->outputs, cli_value(args, "outputs")));
-  TSR_TRY(compare(job));
+  TSR_TRY(job->whole ? compare_single(job) : compare(job));
   TSR_TRY(measure(job));
   return (cli_has(args, "json") ? print_json : print_text)(job, &job->args->out);
 }
@@ -260,13 +313,19 @@ static void job_deinit(run_job *job) {
   tsr_trial_values_deinit(&job->outputs);
   tsr_text_deinit(&job->differences);
   tsr_executable_release(job->executable);
+  tsr_program_release(job->whole);
   tsr_trial_case_deinit(&job->trial);
+}
+
+static bool is_folder(const char *path) {
+  struct stat about;
+  return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
 // A check inside the program that fails is an answer, not a failure of the command.
 static tsr_status run_run(cli_args *args) {
   run_job job = {.args = args, .path = args->positional[0]};
-  job.of_case = tsr_trial_is_case(job.path);
+  job.of_case = is_folder(job.path);
   tsr_status status = run_steps(&job);
   if (!status && job.verdict.differing) args->exit_code = EXIT_CHECK_FAILED;
   if (tsr_status_cause(status) == TSR_CAUSE_CHECK_FAILED) {
@@ -286,7 +345,8 @@ static const cli_option options[] = {
     {"expect", 'e', "FILE", NULL, "compare the results with out0, out1, ... of this file"},
     {"rtol", 0, "NUMBER", NULL, "allowed error relative to the wanted value (default: by the type)"},
     {"atol", 0, "NUMBER", NULL, "allowed absolute error (default: by the type)"},
-    {"single", 0, NULL, NULL, "run whole, as on one device, ignoring shardings; so far the only way"},
+    {"single", 0, NULL, NULL, "run whole, as on one device, ignoring shardings"},
+    {"compare-single", 0, NULL, NULL, "run partitioned and whole, and compare the results"},
     {"bytecode", 0, NULL, NULL, "of a case folder, take program.mlirbc instead of program.mlir"},
     {"time", 't', "N", "1..1000000", "run N times more and print how long it takes"},
     {"profile", 0, "[=FILE]", NULL, "print the time of every step; write a trace to FILE (default: tessera-trace.json)"},
@@ -305,8 +365,12 @@ const cli_command cli_cmd_run = {
     .description =
         "PROGRAM is MLIR text, a portable artifact or a file of jax.export, recognised by\n"
         "content; - is standard input. Its entry function runs once. Results are printed as\n"
-        "short summaries, or written to a file. Shardings are ignored; sizes that the program\n"
-        "leaves open are those of the inputs.\n"
+        "short summaries, or written to a file. Sizes that the program leaves open are those of\n"
+        "the inputs.\n"
+        "\n"
+        "A program whose shardings name a mesh is partitioned for the devices of it (see\n"
+        "tessera-partition(1)), which are virtual: this process runs what all of them do.\n"
+        "Inputs and results are whole tensors. With --single it runs as on one device.\n"
         "\n"
         "PROGRAM may also be a case folder with program.mlir or exported.bin. Then inputs come\n"
         "from inputs.safetensors, and results are compared with outputs.safetensors within the\n"
@@ -322,6 +386,7 @@ const cli_command cli_cmd_run = {
         "tessera run step.mlir --random 1 --time 20\n"
         "tessera run step.mlir --random 1 --profile=step-trace.json\n"
         "tessera run step.bin -i batch.safetensors --expect out.safetensors --rtol 1e-4\n"
+        "tessera run sharded.mlir --random 1 --compare-single\n"
         "tessera run checks.mlir\n",
     .run = run_run,
 };

@@ -120,8 +120,13 @@ static tsr_kernel_call call_of(const tsr_schedule_run *run, const tsr_schedule_s
   return call;
 }
 
+static bool is_active(const tsr_schedule_run *run, int lane) {
+  return !run->active || run->active[lane];
+}
+
 static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_step *step) {
   for (int lane = 0; lane < step->lanes; lane++) {
+    if (!is_active(run, lane)) continue;
     for (int i = 0; i < step->input_count; i++)
       run->frame->inputs[i] = address_of(run, step->inputs[i], lane);
     for (int i = 0; i < step->output_count; i++)
@@ -132,7 +137,19 @@ static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_ste
   return NULL;
 }
 
+// Fails if a step across all lanes is reached by some of them only.
+static tsr_status check_all_active(const tsr_schedule_run *run, const tsr_schedule_step *step) {
+  for (int lane = 0; lane < step->lanes; lane++)
+    if (!is_active(run, lane))
+      return tsr_fail(UNSUPPORTED,
+                      "%s at line %u: stands in a loop or branch that device %d does not take with "
+                      "the others",
+                      step->op->name, step->op->line, lane);
+  return NULL;
+}
+
 static tsr_status run_across(const tsr_schedule_run *run, const tsr_schedule_step *step) {
+  TSR_TRY(check_all_active(run, step));
   for (int i = 0; i < step->input_count * step->lanes; i++)
     run->frame->inputs[i] = address_of(run, step->inputs[i / step->lanes], i % step->lanes);
   for (int i = 0; i < step->output_count * step->lanes; i++)
@@ -143,61 +160,163 @@ static tsr_status run_across(const tsr_schedule_run *run, const tsr_schedule_ste
 
 static tsr_status run_list(tsr_schedule_run *run, const tsr_step_list *list);
 
-// All lanes must agree, since what follows runs for all of them.
-static tsr_status read_choice(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
-                              int64_t *out_choice) {
-  const bool wide = run->schedule->slots[slot].bytes == sizeof(int32_t);
+// ---- loops and branches ----
+
+static int32_t choice_of(const tsr_schedule_run *run, int slot, int lane) {
+  const char *address = address_of(run, slot, lane);
+  int32_t choice = 0;
+  if (run->schedule->slots[slot].bytes != sizeof choice) return *address != 0;
+  memcpy(&choice, address, sizeof choice);
+  return choice;
+}
+
+// The choice of the active lanes; false if they differ.
+static bool read_choice(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
+                        int32_t *out_choice) {
+  bool seen = false;
   for (int lane = 0; lane < step->lanes; lane++) {
-    const char *address = address_of(run, slot, lane);
-    int32_t choice = 0;
-    if (wide)
-      memcpy(&choice, address, sizeof choice);
-    else
-      choice = *address != 0;
-    if (lane && choice != *out_choice)
-      return tsr_fail(UNSUPPORTED, "%s: devices 0 and %d of a manual computation take other ways",
-                      step->op->name, lane);
+    if (!is_active(run, lane)) continue;
+    const int32_t choice = choice_of(run, slot, lane);
+    if (seen && choice != *out_choice) return false;
     *out_choice = choice;
+    seen = true;
   }
-  return NULL;
+  return true;
 }
 
 static void copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
   const tsr_slot *slots = run->schedule->slots;
   const size_t bytes = (size_t)slots[to].bytes;
   for (int lane = 0; bytes && lane < (slots[to].per_lane ? lanes : 1); lane++) {
+    if (!is_active(run, lane)) continue;
     char *target = address_of(run, to, lane);
     const char *source = address_of(run, from, lane);
     if (target != source) memcpy(target, source, bytes);
   }
 }
 
-static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
+static const tsr_rotation *rotation_from(const tsr_loop_plan *plan, int from) {
+  for (int i = 0; i < plan->rotation_count; i++)
+    if (plan->rotations[i].from == from) return &plan->rotations[i];
+  return NULL;
+}
+
+// Whether rotation k is the first of its cycle in the list.
+static bool starts_cycle(const tsr_loop_plan *plan, int k) {
+  const tsr_rotation *first = &plan->rotations[k];
+  for (const tsr_rotation *r = first; r && r->to != first->from;) {
+    r = rotation_from(plan, r->to);
+    if (r && r < first) return false;
+  }
+  return true;
+}
+
+// Moves bytes of one lane along a cycle of rotations, against it: what `to` holds goes to the
+// memory of `from`, which `to` has after the rotation.
+static void move_cycle(const tsr_schedule_run *run, const tsr_loop_plan *plan,
+                       const tsr_rotation *first, size_t at, size_t bytes) {
+  char kept[256];
+  memcpy(kept, run->frame->addresses[first->from] + at, bytes);
+  for (const tsr_rotation *r = first; r; r = rotation_from(plan, r->to)) {
+    char *target = run->frame->addresses[r->from] + at;
+    const bool last = r->to == first->from;
+    memmove(target, last ? kept : run->frame->addresses[r->to] + at, bytes);
+    if (last) return;
+  }
+}
+
+// A lane that is done keeps its carries while the addresses of all lanes go round.
+static void keep_lane(const tsr_schedule_run *run, const tsr_loop_plan *plan, int lane) {
+  enum { MOST = 256 };
+  for (int k = 0; k < plan->rotation_count; k++) {
+    const tsr_rotation *r = &plan->rotations[k];
+    const size_t bytes = (size_t)run->schedule->slots[r->to].bytes;
+    if (r->from == r->to || !starts_cycle(plan, k)) continue;
+    for (size_t at = 0; at < bytes; at += MOST)
+      move_cycle(run, plan, r, (size_t)lane * bytes + at, bytes - at < MOST ? bytes - at : MOST);
+  }
+}
+
+static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan, int lanes) {
   char **addresses = run->frame->addresses;
   char **before = run->frame->outputs;  // not in use between steps
+  for (int lane = 0; run->active && lane < lanes; lane++)
+    if (!run->active[lane]) keep_lane(run, plan, lane);
   for (int i = 0; i < plan->rotation_count; i++) before[i] = addresses[plan->rotations[i].from];
   for (int i = 0; i < plan->rotation_count; i++) addresses[plan->rotations[i].to] = before[i];
 }
 
-static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step) {
-  for (int i = 0; i < step->output_count; i++)
-    copy_slot(run, step->inputs[i], step->outputs[i], step->lanes);
+// Takes the lanes out whose condition is false. `mask` is made when lanes first differ.
+static tsr_status drop_lanes(tsr_schedule_run *run, const tsr_schedule_step *step, bool **mask) {
+  if (!*mask) {
+    *mask = malloc((size_t)step->lanes * sizeof **mask);
+    if (!*mask) return tsr_fail(NO_MEMORY, "memory of a run");
+    for (int lane = 0; lane < step->lanes; lane++) (*mask)[lane] = is_active(run, lane);
+    run->active = *mask;
+  }
+  for (int lane = 0; lane < step->lanes; lane++)
+    if ((*mask)[lane]) (*mask)[lane] = choice_of(run, step->condition, lane) != 0;
+  return NULL;
+}
+
+static tsr_status turn(tsr_schedule_run *run, const tsr_schedule_step *step, bool **mask) {
   for (;;) {
-    int64_t goes_on = 0;
+    int32_t goes_on = 0;
     TSR_TRY(run_list(run, &step->lists[0]));
-    TSR_TRY(read_choice(run, step, step->condition, &goes_on));
-    if (!goes_on) return NULL;
+    if (!read_choice(run, step, step->condition, &goes_on))
+      TSR_TRY(drop_lanes(run, step, mask));
+    else if (!goes_on)
+      return NULL;
     TSR_TRY(run_list(run, &step->lists[1]));
-    rotate(run, &run->plan->loops[step->loop]);
+    rotate(run, &run->plan->loops[step->loop], step->lanes);
   }
 }
 
-static tsr_status run_case(tsr_schedule_run *run, const tsr_schedule_step *step) {
-  int64_t choice = 0;
-  TSR_TRY(read_choice(run, step, step->inputs[0], &choice));
+static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step) {
+  const bool *outer = run->active;
+  bool *mask = NULL;
+  for (int i = 0; i < step->output_count; i++)
+    copy_slot(run, step->inputs[i], step->outputs[i], step->lanes);
+  const tsr_status status = turn(run, step, &mask);
+  run->active = outer;
+  free(mask);
+  return status;
+}
+
+static int branch_of(const tsr_schedule_step *step, int32_t choice) {
   if (step->op->info->id == TSR_OP_IF) choice = !choice;
-  if (choice < 0 || choice >= step->list_count) choice = step->list_count - 1;
-  return run_list(run, &step->lists[choice]);
+  return choice < 0 || choice >= step->list_count ? step->list_count - 1 : choice;
+}
+
+// Each branch for the lanes that take it, in the order in which their memory was planned.
+static tsr_status run_branches(tsr_schedule_run *run, const tsr_schedule_step *step,
+                               const int *branches, bool *mask) {
+  const bool *outer = run->active;
+  tsr_status status = NULL;
+  for (int i = 0; i < step->list_count && !status; i++) {
+    bool taken = false;
+    for (int lane = 0; lane < step->lanes; lane++) {
+      mask[lane] = (!outer || outer[lane]) && branches[lane] == i;
+      taken = taken || mask[lane];
+    }
+    run->active = mask;
+    if (taken) status = run_list(run, &step->lists[i]);
+  }
+  run->active = outer;
+  return status;
+}
+
+static tsr_status run_case(tsr_schedule_run *run, const tsr_schedule_step *step) {
+  int32_t choice = 0;
+  if (read_choice(run, step, step->inputs[0], &choice))
+    return run_list(run, &step->lists[branch_of(step, choice)]);
+  int *branches = malloc((size_t)step->lanes * (sizeof *branches + sizeof(bool)));
+  if (!branches) return tsr_fail(NO_MEMORY, "memory of a run");
+  for (int lane = 0; lane < step->lanes; lane++)
+    branches[lane] = branch_of(step, choice_of(run, step->inputs[0], lane));
+  const tsr_status status = run_branches(run, step, branches, (bool *)(branches + step->lanes));
+  free(branches);
+  return status;
 }
 
 static tsr_status run_step(tsr_schedule_run *run, const tsr_schedule_step *step) {

@@ -26,6 +26,7 @@ typedef struct tsr_schedule_run {
   tsr_step_hook *hook;  // or NULL
   void *hook_context;
   double start;
+  const bool *active;  // the lanes that run now, where branches differ; NULL = all
 } tsr_schedule_run;
 
 TSR_MUST_USE tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr_memory_plan *plan,

@@ -22,6 +22,11 @@
 
 enum { ALIGNMENT = 64, MOST_PEAK = 10 };
 
+static int64_t rounded(int64_t bytes) {
+  return bytes > INT64_MAX - ALIGNMENT ? INT64_MAX
+                                       : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 typedef struct open_loop {
   struct open_loop *outer;
   const tsr_schedule_step *step;
@@ -139,8 +144,9 @@ static tsr_status live_loop(placing *p, const tsr_schedule_step *step) {
 }
 
 static tsr_status live_step(placing *p, const tsr_schedule_step *step) {
-  p->out->scratch_bytes =
-      step->scratch_bytes > p->out->scratch_bytes ? step->scratch_bytes : p->out->scratch_bytes;
+  // Rounded, so that the memory of every worker is aligned.
+  const int64_t scratch = rounded(step->scratch_bytes);
+  if (scratch > p->out->scratch_bytes) p->out->scratch_bytes = scratch;
   TSR_TRY(touch_all(p, step->inputs, step->input_count));
   if (step->kind == TSR_STEP_WHILE) return live_loop(p, step);
   for (int i = 0; i < step->output_count; i++) {
@@ -437,11 +443,6 @@ static void find_donors(placing *p, const int64_t *aliased) {
 }
 
 // ---- offsets ----
-
-static int64_t rounded(int64_t bytes) {
-  return bytes > INT64_MAX - ALIGNMENT ? INT64_MAX
-                                       : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 typedef struct arena_claim {
   int root;

@@ -21,6 +21,9 @@ typedef struct tsr_sharding_list {
 // The list that a value which is tsr_shardable has its sharding in, at its index.
 tsr_sharding_list tsr_sharding_list_of(tsr_value *value);
 tsr_sharding_list tsr_sharding_list_of_results(tsr_op *func);
+// The SDY_SHARDING in a dictionary of a list of them (arg_attrs or res_attrs, may be NULL); NULL =
+// none.
+const tsr_attr *tsr_sharding_in_dicts(const tsr_attr *dicts, int index);
 // Writes all shardings of a list; NULL only in dictionaries and single ones, where it removes one.
 TSR_MUST_USE tsr_status tsr_sharding_list_write(tsr_ir *ir, const tsr_sharding_list *list,
                                                 const tsr_attr *const *shardings);

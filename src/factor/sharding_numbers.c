@@ -7,6 +7,14 @@
 
 // ---- parts of axes ----
 
+static bool copy_parts(tsr_arena *arena, tsr_sdy_parts *parts) {
+  tsr_sdy_part *items = tsr_arena_alloc(arena, sizeof *items * (size_t)parts->count);
+  if (!items) return false;
+  if (parts->count) memcpy(items, parts->items, sizeof *items * (size_t)parts->count);
+  parts->items = items;
+  return true;
+}
+
 bool tsr_part_contains(const tsr_sdy_part *a, const tsr_sdy_part *b) {
   return a->axis == b->axis && a->pre <= b->pre && tsr_sdy_end(a) >= tsr_sdy_end(b);
 }
@@ -20,9 +28,7 @@ tsr_sdy_part tsr_part_of(const tsr_attr *mesh, int axis, int64_t pre, int64_t si
   return (tsr_sdy_part){.axis = axis, .whole = whole, .pre = pre, .size = size};
 }
 
-// Whether an axis can be split such that it has both parts: "x":(1)2 and "x":(1)3 exclude each
-// other.
-static bool can_coexist(const tsr_sdy_part *a, const tsr_sdy_part *b) {
+bool tsr_part_can_coexist(const tsr_sdy_part *a, const tsr_sdy_part *b) {
   if (a->axis != b->axis || a->whole || b->whole) return true;
   const int64_t ends[2] = {tsr_sdy_end(a), tsr_sdy_end(b)};
   const int64_t pre = tsr_least(a->pre, b->pre), next_pre = a->pre + b->pre - pre;
@@ -32,7 +38,7 @@ static bool can_coexist(const tsr_sdy_part *a, const tsr_sdy_part *b) {
 }
 
 static bool cut_by(const tsr_attr *mesh, tsr_sdy_part *part, const tsr_sdy_part *other) {
-  if (!can_coexist(part, other)) return false;
+  if (!tsr_part_can_coexist(part, other)) return false;
   if (!tsr_sdy_overlap(part, other)) return true;
   if (part->pre >= other->pre) return false;
   *part = tsr_part_of(mesh, part->axis, part->pre, other->pre / part->pre);
@@ -43,6 +49,53 @@ bool tsr_part_cut(const tsr_attr *mesh, tsr_sdy_part *part, const tsr_sdy_parts 
   for (int64_t i = 0; i < others->count; i++)
     if (!cut_by(mesh, part, &others->items[i])) return false;
   return true;
+}
+
+bool tsr_part_follow(const tsr_attr *mesh, tsr_sdy_part *part, const tsr_sdy_part *other) {
+  if (!tsr_part_can_coexist(part, other)) return false;
+  if (!tsr_sdy_overlap(part, other)) return true;
+  const int64_t end = tsr_sdy_end(part), from = tsr_sdy_end(other);
+  if (end <= from) return false;
+  *part = tsr_part_of(mesh, part->axis, from, end / from);
+  return true;
+}
+
+// The one of sorted parts that overlaps first; NULL if none does.
+static const tsr_sdy_part *first_overlap(const tsr_sdy_parts *sorted, const tsr_sdy_part *part) {
+  for (int64_t i = 0; i < sorted->count; i++)
+    if (tsr_sdy_overlap(&sorted->items[i], part)) return &sorted->items[i];
+  return NULL;
+}
+
+bool tsr_parts_minus(tsr_arena *arena, const tsr_attr *mesh, const tsr_sdy_parts *axes,
+                     const tsr_sdy_parts *others, tsr_sdy_parts *out_rest) {
+  tsr_sdy_parts sorted = *others, rest = {NULL, 0};
+  size_t most = (size_t)axes->count + 1;  // each part that is taken out leaves one more
+  for (int64_t i = 0; i < axes->count; i++)
+    for (int64_t k = 0; k < others->count; k++)
+      most += tsr_sdy_overlap(&axes->items[i], &others->items[k]);
+  if (!copy_parts(arena, &sorted)) return false;
+  rest.items = tsr_arena_alloc(arena, most * sizeof *rest.items);
+  if (!rest.items) return false;
+  tsr_sdy_parts_sort(&sorted);
+  for (int64_t i = 0; i < axes->count; i++) {
+    tsr_sdy_part left = axes->items[i];
+    const tsr_sdy_part *taken = NULL;
+    while ((taken = first_overlap(&sorted, &left))) {
+      tsr_sdy_part front = left;
+      if (cut_by(mesh, &front, taken)) rest.items[rest.count++] = front;
+      if (!tsr_part_follow(mesh, &left, taken)) break;
+    }
+    if (!taken) rest.items[rest.count++] = left;
+  }
+  *out_rest = rest;
+  return true;
+}
+
+bool tsr_parts_overlap(const tsr_sdy_parts *a, const tsr_sdy_parts *b) {
+  for (int64_t i = 0; i < a->count; i++)
+    if (first_overlap(b, &a->items[i])) return true;
+  return false;
 }
 
 int64_t tsr_parts_size(const tsr_sdy_parts *parts) {
@@ -165,14 +218,6 @@ tsr_tensor_sharding *tsr_sharding_empty(tsr_arena *arena, const tsr_attr *mesh_r
   return sharding;
 }
 
-static bool copy_parts(tsr_arena *arena, tsr_sdy_parts *parts) {
-  tsr_sdy_part *items = tsr_arena_alloc(arena, sizeof *items * (size_t)parts->count);
-  if (!items) return false;
-  if (parts->count) memcpy(items, parts->items, sizeof *items * (size_t)parts->count);
-  parts->items = items;
-  return true;
-}
-
 tsr_tensor_sharding *tsr_sharding_copy(tsr_arena *arena, const tsr_tensor_sharding *sharding) {
   tsr_tensor_sharding *copy = tsr_arena_alloc(arena, sizeof *copy);
   tsr_dim_sharding *dims = tsr_arena_alloc(arena, sizeof *dims * (size_t)sharding->rank);
@@ -210,7 +255,7 @@ bool tsr_sharding_has_axes(const tsr_tensor_sharding *sharding) {
 
 // ---- meshes ----
 
-static bool same_mesh(const tsr_attr *a, const tsr_attr *b, bool ignore_device_ids) {
+bool tsr_sdy_mesh_equal(const tsr_attr *a, const tsr_attr *b, bool ignore_device_ids) {
   if (a == b) return true;
   if (!ignore_device_ids) return tsr_attr_equal(a, b);
   return tsr_sdy_is_maximal(a) == tsr_sdy_is_maximal(b) &&
@@ -232,7 +277,7 @@ const tsr_tensor_sharding *tsr_common_mesh(const tsr_tensor_sharding *const *sha
       continue;
     }
     if (tsr_sdy_is_empty(one->mesh)) continue;
-    if (!same_mesh(common->mesh, one->mesh, ignore_device_ids)) return NULL;
+    if (!tsr_sdy_mesh_equal(common->mesh, one->mesh, ignore_device_ids)) return NULL;
     if (ignore_device_ids && in_plain_order(one->mesh)) common = one;
   }
   return common;

@@ -1,4 +1,5 @@
 // Where a program keeps the sharding of a value: on ops, arguments, results, edges.
+#include <stdlib.h>
 #include <string.h>
 
 #include "factor/shardings.h"
@@ -154,6 +155,10 @@ static const tsr_attr *sharding_in(const tsr_attr *dict) {
   return fits ? attr : NULL;
 }
 
+const tsr_attr *tsr_sharding_in_dicts(const tsr_attr *dicts, int index) {
+  return dicts && index < dicts->count ? sharding_in(dicts->items[index]) : NULL;
+}
+
 const tsr_attr *tsr_func_result_sharding(const tsr_op *func, int index) {
   return sharding_in(tsr_func_result_attrs(func, index));
 }
@@ -197,15 +202,20 @@ static tsr_status set_listed(tsr_ir *ir, const tsr_sharding_list *list, int inde
   return tsr_sharding_list_write(ir, list, items);
 }
 
+// Only the dictionary of this one is made again.
 static tsr_status set_in_dict(tsr_ir *ir, const tsr_sharding_list *list, int index,
                               const tsr_attr *attr) {
-  const tsr_attr *old = tsr_op_attr(list->op, list->name);
-  const tsr_attr **items = tsr_ir_alloc(ir, sizeof *items * ((size_t)list->count + 1));
-  TSR_NEED(items);
-  for (int i = 0; i < list->count; i++)
-    items[i] = old && i < old->count ? sharding_in(old->items[i]) : NULL;
-  items[index] = attr;
-  return tsr_sharding_list_write(ir, list, items);
+  const tsr_attr *old = tsr_op_attr(list->op, list->name), *empty = NULL;
+  if (tsr_attr_equal(tsr_sharding_in_dicts(old, index), attr)) return NULL;
+  const tsr_attr **dicts = malloc(sizeof *dicts * ((size_t)list->count + 1));
+  tsr_status status = dicts ? dict_with(ir, NULL, NULL, &empty) : tsr_fail(NO_MEMORY, "shardings");
+  for (int i = 0; !status && i < list->count; i++)
+    dicts[i] = old && i < old->count ? old->items[i] : empty;
+  if (!status) status = dict_with(ir, dicts[index], attr, &dicts[index]);
+  const tsr_attr *made = status ? NULL : tsr_attr_array(ir, dicts, list->count);
+  if (!status && !made) status = tsr_fail(NO_MEMORY, "shardings");
+  free(dicts);
+  return status ? status : set_attr(ir, list->op, list->name, made);
 }
 
 tsr_status tsr_value_sharding_set(tsr_ir *ir, tsr_value *value, const tsr_attr *attr) {

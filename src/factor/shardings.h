@@ -30,13 +30,25 @@ typedef struct tsr_tensor_sharding {
 bool tsr_part_contains(const tsr_sdy_part *a, const tsr_sdy_part *b);
 // Whether `a` is `b` or its major part.
 bool tsr_part_is_prefix(const tsr_sdy_part *a, const tsr_sdy_part *b);
+// Whether an axis can be split such that it has both parts: "x":(1)2 and "x":(1)3 exclude each
+// other.
+bool tsr_part_can_coexist(const tsr_sdy_part *a, const tsr_sdy_part *b);
 // Cuts `part` to its longest prefix that overlaps none of `others`; false if nothing remains.
 bool tsr_part_cut(const tsr_attr *mesh, tsr_sdy_part *part, const tsr_sdy_parts *others);
+// Cuts `part` to what follows `other`, which is a part of the same axis; false if nothing does.
+bool tsr_part_follow(const tsr_attr *mesh, tsr_sdy_part *part, const tsr_sdy_part *other);
 // The part of an axis from `pre` on, of `size`.
 tsr_sdy_part tsr_part_of(const tsr_attr *mesh, int axis, int64_t pre, int64_t size);
 // The product of the sizes. Meshes are small enough that it does not overflow for parts that do not
 // overlap; otherwise it stops at INT64_MAX.
 int64_t tsr_parts_size(const tsr_sdy_parts *parts);
+
+// What of `axes` is not in `others`: in the order of `axes`, in memory of the arena. False without
+// memory.
+bool tsr_parts_minus(tsr_arena *arena, const tsr_attr *mesh, const tsr_sdy_parts *axes,
+                     const tsr_sdy_parts *others, tsr_sdy_parts *out_rest);
+// Whether a part of one list overlaps one of the other.
+bool tsr_parts_overlap(const tsr_sdy_parts *a, const tsr_sdy_parts *b);
 
 typedef enum tsr_prefix { TSR_PREFIX_NOT, TSR_PREFIX_STRICT, TSR_PREFIX_EQUAL } tsr_prefix;
 // Whether a list of axes begins another one; the last part may be a prefix of its counterpart.
@@ -61,6 +73,8 @@ bool tsr_tensor_sharding_equal(const tsr_tensor_sharding *a, const tsr_tensor_sh
 // Whether it has axes at all: of a dim, replicated or unreduced.
 bool tsr_sharding_has_axes(const tsr_tensor_sharding *sharding);
 
+// Whether two SDY_MESH are equal, or but for the order of their devices.
+bool tsr_sdy_mesh_equal(const tsr_attr *a, const tsr_attr *b, bool ignore_device_ids);
 // The sharding (one of the `count`, NULL = missing) whose mesh all have, but for empty meshes; NULL
 // if none has a sharding or two have different meshes. `ignore_device_ids`: meshes may differ in
 // them, and the one in plain order is preferred.

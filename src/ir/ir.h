@@ -362,6 +362,8 @@ struct tsr_op {
   struct tsr_symbol_node *symbol;  // of an op with a sym_name: its place in the index of symbols
   uint32_t line, column;           // in the text it was read from; 0 = none
   uint32_t mark;                   // for the pass that runs now
+  uint32_t
+      origin;  // a number that copies keep, for who wants to know what became of an op; 0 = none
 };
 
 struct tsr_ir_block {

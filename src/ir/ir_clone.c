@@ -276,6 +276,7 @@ static tsr_op *copy_op(const op_copy *copy, const tsr_op *op) {
   if (!to) return NULL;
   to->line = op->line;
   to->column = op->column;
+  to->origin = op->origin;
   for (int i = 0; i < op->result_count; i++)
     if (!tsr_value_map_add(copy->map, &op->results[i], &to->results[i])) return NULL;
   return copy_regions(copy, op, to) ? to : NULL;

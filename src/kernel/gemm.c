@@ -14,6 +14,9 @@
 // What one task works with.
 typedef struct product_task {
   const tsr_gemm *gemm;
+  const tsr_kernel_call *call;
+  int worker;
+  int64_t batch;
   const char *left, *right;  // of its batch
   char *result;
   char *left_panels, *right_panels, *lines, *zeros, *sums;
@@ -187,6 +190,13 @@ static void store_sums(const product_task *task) {
   }
 }
 
+// The epilogue of rows `row` to before `row_end` of a task.
+static void finish_rows(const product_task *task, int64_t row, int64_t row_end) {
+  tsr_gemm_finish_block(
+      task->gemm, task->call, task->worker,
+      &(tsr_gemm_block){task->batch, row, row_end, task->column, task->column_end});
+}
+
 static void run_panels(const product_task *task) {
   const tsr_gemm *gemm = task->gemm;
   const int64_t depth = gemm->left.depth.count;
@@ -198,9 +208,12 @@ static void run_panels(const product_task *task) {
       blocks.row_end = tsr_least(task->row_end, row + gemm->row_block);
       if (!gemm->loose_left) pack_left(task, &blocks);
       run_tiles(task, &blocks);
+      if (gemm->direct && blocks.depth_end == depth) finish_rows(task, row, blocks.row_end);
     }
   }
-  if (!gemm->direct) store_sums(task);
+  if (gemm->direct) return;
+  store_sums(task);
+  finish_rows(task, task->row, task->row_end);
 }
 
 // ---- a task with one row ----
@@ -248,23 +261,28 @@ static void set_product(product_task *task, const tsr_kernel_call *call, int64_t
   task->right =
       call->inputs[right->input] + (right->start + tsr_gemm_walk_place(&right->batch, batch)) *
                                        tsr_gemm_element_bytes(right->dtype);
-  task->result = call->outputs[0] + tsr_gemm_walk_place(&gemm->result.batch, batch) *
-                                        tsr_gemm_element_bytes(gemm->result.dtype);
+  task->result =
+      call->outputs[gemm->epilogue ? gemm->epilogue->product : 0] +
+      tsr_gemm_walk_place(&gemm->result.batch, batch) * tsr_gemm_element_bytes(gemm->result.dtype);
+  task->call = call;
+  task->batch = batch;
 }
 
 static void run_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
   set_product(task, call, batch);
-  if (task->gemm->way == TSR_GEMM_PANELS)
+  if (task->gemm->way == TSR_GEMM_PANELS) {
     run_panels(task);
-  else
-    run_row(task);
+    return;
+  }
+  run_row(task);
+  finish_rows(task, task->row, task->row_end);
 }
 
 static tsr_status run_task(void *context, int64_t index, int worker) {
   const gemm_run *run = context;
   const tsr_gemm *gemm = run->gemm;
   char *scratch = tsr_kernel_scratch(run->call, worker);
-  product_task task = {.gemm = gemm, .left_panels = scratch};
+  product_task task = {.gemm = gemm, .worker = worker, .left_panels = scratch};
   task.right_panels = task.left_panels + gemm->left_bytes;
   task.lines = task.right_panels + gemm->right_bytes;
   task.zeros = task.lines + TSR_GEMM_MOST_COLUMNS * gemm->line_bytes;
@@ -337,7 +355,7 @@ static tsr_status run_shared_tile(void *context, int64_t index, int worker) {
   const int64_t first = index % block->column_tasks * gemm->task_columns;
   const int64_t row = index / block->column_tasks * gemm->task_rows;
   const int64_t row_end = tsr_least(task.row_end, row + gemm->task_rows);
-  (void)worker;
+  task.worker = worker;
   task.right_panels += first * line;
   task.column += first;
   task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
@@ -345,6 +363,7 @@ static tsr_status run_shared_tile(void *context, int64_t index, int worker) {
     blocks.row_end = tsr_least(row_end, blocks.row + gemm->row_block);
     task.left_panels = shared_left(block, index / block->column_tasks) + (blocks.row - row) * line;
     run_tiles(&task, &blocks);
+    if (blocks.depth_end == gemm->left.depth.count) finish_rows(&task, blocks.row, blocks.row_end);
   }
   return NULL;
 }

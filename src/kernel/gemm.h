@@ -14,7 +14,7 @@
 #include "kernel/gemm_kernels.h"
 #include "tessera/dtype.h"
 #include "tessera/shape.h"
-#include "tile/kernel_call.h"
+#include "tile/tile.h"
 
 // An index of 0 to count - 1 as a place in memory: dims outermost first, strides in elements.
 typedef struct tsr_gemm_walk {
@@ -77,6 +77,24 @@ typedef struct tsr_gemm_result {
   tsr_gemm_walk batch, rows, columns;
 } tsr_gemm_result;
 
+// A tensor that an epilogue reads or writes: bytes from an element of the product to the next one.
+typedef struct tsr_gemm_argument {
+  int index;  // of an input or output of the call
+  int64_t batch, row, column;
+} tsr_gemm_argument;
+
+// Elementwise code that runs on blocks of the product as soon as they are done, while they are in
+// cache. The product is in the memory of one of the outputs, as [batch, rows, columns] without
+// gaps.
+enum { TSR_GEMM_ARGUMENTS = 32 };
+typedef struct tsr_gemm_epilogue {
+  tsr_tile_program *program;  // its space is a block; input 0 is the product
+  int input_count, output_count;
+  const tsr_gemm_argument *inputs, *outputs;  // of the program, less the product
+  int product;                                // the output of the call that holds the product
+  int64_t scratch;                            // where scratch memory of the program begins
+} tsr_gemm_epilogue;
+
 typedef enum tsr_gemm_way {
   TSR_GEMM_PANELS,  // packed panels
   TSR_GEMM_AXPY,    // one row times a matrix whose rows are contiguous
@@ -86,8 +104,9 @@ typedef enum tsr_gemm_way {
 typedef struct tsr_gemm {
   tsr_gemm_side left, right;
   tsr_gemm_result result;
-  bool panels_only;                 // no other way is chosen
-  const tsr_gemm_kernels *kernels;  // NULL = the best for this processor
+  bool panels_only;                   // no other way is chosen
+  const tsr_gemm_kernels *kernels;    // NULL = the best for this processor
+  const tsr_gemm_epilogue *epilogue;  // NULL = none
   // Set by tsr_gemm_plan.
   tsr_gemm_way way;
   int type;                         // TSR_GEMM_F32 and so on
@@ -111,6 +130,19 @@ TSR_MUST_USE tsr_status tsr_gemm_plan(tsr_gemm *gemm);
 // Scratch memory that is enough for a product by panels of any size.
 int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm);
 tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call);  // a tsr_kernel_fn
+
+// ---- epilogues (gemm_epilogue.c) ----
+
+// A block of the result that is done.
+typedef struct tsr_gemm_block {
+  int64_t batch, row, row_end, column, column_end;
+} tsr_gemm_block;
+// The rows and columns of the largest block of a planned product.
+void tsr_gemm_largest_block(const tsr_gemm *gemm, int64_t *out_rows, int64_t *out_columns);
+// Whether the result lies as epilogues want it.
+bool tsr_gemm_takes_epilogue(const tsr_gemm *gemm);
+void tsr_gemm_finish_block(const tsr_gemm *gemm, const tsr_kernel_call *call, int worker,
+                           const tsr_gemm_block *block);
 
 // ---- elements (gemm_elements.c) ----
 

@@ -12,6 +12,10 @@ enum {
   SMALL_TILE = 256 * 512,
   FEW_ROWS = 12,  // so few that packing the right side would cost more than it gains
   FEW_COLUMNS = 48,
+  // A matrix that is read once, where it lies, is read some rows at a time, each a piece of memory:
+  // a column of tiles alone takes a line of many rows, which no processor foresees.
+  READ_ONCE = 1 << 19,
+  LOOSE_DEPTH = 16,
   // Products of this many rows and columns share their panels.
   SHARED_ROWS = 384,
   MOST_SHARED_ROWS = 8192,  // of panels: 10 MiB
@@ -124,6 +128,8 @@ static void size_panels(tsr_gemm *gemm) {
   gemm->loose_left = loose && is_plain(gemm, &gemm->left) && gemm->task_columns <= FEW_COLUMNS;
   gemm->loose_right = loose && is_plain(gemm, &gemm->right) && is_dense(&gemm->right.rows) &&
                       tsr_least(gemm->task_rows, gemm->left.rows.count) <= FEW_ROWS;
+  if (gemm->loose_right && gemm->right.depth.count * gemm->right.rows.count * size >= READ_ONCE)
+    gemm->depth_block = tsr_least(gemm->depth_block, LOOSE_DEPTH);
   gemm->row_block = round_up(parts_of(rows, parts_of(rows, ROW_BLOCK)), TSR_GEMM_ROWS);
   const int64_t left_rows = round_up(tsr_least(rows, gemm->row_block), TSR_GEMM_ROWS);
   const int64_t columns = round_up(gemm->task_columns * gemm->parts, gemm->kernels->columns);

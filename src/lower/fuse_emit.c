@@ -1,4 +1,6 @@
 // A group becomes a tile program and a step.
+#include "base/arithmetic.h"
+#include "kernel/gemm.h"
 #include "lower/dot_lower.h"
 #include "lower/fuse_group.h"
 #include "lower/lower_reduce.h"
@@ -11,8 +13,9 @@ typedef struct group_emitter {
   int values[TSR_FUSE_NODES];     // of the program, by node; -2 = not yet
   unsigned dims[TSR_FUSE_NODES];  // bits of the dims of the space that the node depends on
   int inputs[TSR_FUSE_INPUTS], outputs[TSR_FUSE_NODES];  // slots
-  int output_nodes[TSR_FUSE_NODES];
+  int input_nodes[TSR_FUSE_INPUTS], output_nodes[TSR_FUSE_NODES];
   int input_count, output_count;
+  bool by_blocks;  // an input has one form
 } group_emitter;
 
 enum { NOT_YET = -2 };
@@ -35,17 +38,24 @@ static unsigned row_dims(const tsr_fuse_group *group) {
 
 // ---- nodes ----
 
-static int add_input(group_emitter *e, int slot) {
+static int add_input(group_emitter *e, int slot, int node) {
+  const tsr_fuse_node *nodes = e->group->nodes;
   int index = 0;
-  while (index < e->input_count && e->inputs[index] != slot) index++;
-  if (index == e->input_count) e->inputs[e->input_count++] = slot;
-  return index;
+  while (index < e->input_count &&
+         (e->inputs[index] != slot ||
+          (e->by_blocks && !tsr_form_equal(&nodes[e->input_nodes[index]].form, &nodes[node].form))))
+    index++;
+  if (index < e->input_count) return index;
+  e->inputs[index] = slot;
+  e->input_nodes[index] = node;
+  return e->input_count++;
 }
 
-static tsr_status emit_load(group_emitter *e, const tsr_fuse_node *node, int *out_value) {
+static tsr_status emit_load(group_emitter *e, int index, int *out_value) {
+  const tsr_fuse_node *node = &e->group->nodes[index];
   int slot = -1;
   TSR_TRY(tsr_slot_of(e->lowering, node->value, &slot));
-  *out_value = tsr_tile_load(e->program, add_input(e, slot), node->value->type->dtype,
+  *out_value = tsr_tile_load(e->program, add_input(e, slot, index), node->value->type->dtype,
                              node->form.coeff, node->form.offset);
   return NULL;
 }
@@ -124,7 +134,7 @@ static tsr_status emit_node(group_emitter *e, int index) {
   int value = -1;
   switch (node->kind) {
     case TSR_NODE_LOAD:
-      TSR_TRY(emit_load(e, node, &value));
+      TSR_TRY(emit_load(e, index, &value));
       break;
     case TSR_NODE_IOTA:
       value = emit_iota(e, node);
@@ -227,45 +237,123 @@ static tsr_status add_step(group_emitter *e) {
   return NULL;
 }
 
-static tsr_status lower_group(group_emitter *e) {
+static tsr_status emit_program(group_emitter *e) {
   const tsr_fuse_group *group = e->group;
   tsr_tile_space space = {.rank = group->space.rank,
                           .row_dims = group->row_dims ? group->row_dims : 1,
-                          .batch_dims = group->batch_dims > 0 ? group->batch_dims : 0};
+                          .batch_dims = group->batch_dims > 0 ? group->batch_dims : 0,
+                          .by_blocks = e->by_blocks};
   for (int i = 0; i < space.rank; i++) space.dims[i] = group->space.dims[i];
   e->program = tsr_tile_create(&space);
   TSR_NEED(e->program);
   TSR_TRY(emit_group(e));
   for (int i = 0; i < e->output_count; i++)
     TSR_TRY(tsr_slot_create(e->lowering, group->nodes[e->output_nodes[i]].value, &e->outputs[i]));
-  return add_step(e);
+  return NULL;
+}
+
+// ---- groups on blocks of a product ----
+
+static tsr_gemm_argument argument_of(const group_emitter *e, int node, int index) {
+  const tsr_fuse_node *of = &e->group->nodes[node];
+  const int64_t bytes = tsr_gemm_element_bytes(of->value->type->dtype), *coeff = of->form.coeff;
+  const int column = e->group->space.rank - 1;
+  return (tsr_gemm_argument){.index = index,
+                             .batch = coeff[TSR_BATCH_COEFF] * bytes,
+                             .row = column ? coeff[0] * bytes : 0,
+                             .column = coeff[column] * bytes};
+}
+
+static void destroy_product(void *description) {
+  tsr_tile_destroy(((const tsr_gemm *)description)->epilogue->program);
+}
+
+// What the program reads and writes, as inputs and outputs of the step, which reads `count`
+// already.
+static tsr_status set_arguments(group_emitter *e, const tsr_block_group *blocks, int *inputs,
+                                int count, tsr_gemm_epilogue *epilogue) {
+  tsr_gemm_argument *in = tsr_lower_alloc(e->lowering, e->input_count, sizeof *in);
+  tsr_gemm_argument *out = tsr_lower_alloc(e->lowering, e->output_count, sizeof *out);
+  TSR_NEED(in && out ? in : NULL);
+  for (int i = 1; i < e->input_count; i++) {
+    inputs[count + i - 1] = e->inputs[i];
+    in[i - 1] = argument_of(e, e->input_nodes[i], count + i - 1);
+  }
+  for (int i = 0; i < e->output_count; i++) {
+    out[i] = argument_of(e, e->output_nodes[i], i);
+    if (e->output_nodes[i] == blocks->output) epilogue->product = i;
+  }
+  epilogue->input_count = e->input_count - 1;
+  epilogue->output_count = e->output_count;
+  epilogue->inputs = in;
+  epilogue->outputs = out;
+  return NULL;
+}
+
+// The step of the product becomes that of both. No output takes the memory of an input: tiles of
+// the product are made while others are done.
+static tsr_status extend_step(group_emitter *e, const tsr_block_group *blocks) {
+  tsr_schedule_step *step = blocks->step;
+  tsr_lowering *lowering = e->lowering;
+  const int count = step->input_count + e->input_count - 1;
+  tsr_gemm *gemm = tsr_lower_alloc(lowering, 1, sizeof *gemm);
+  tsr_gemm_epilogue *epilogue = tsr_lower_alloc(lowering, 1, sizeof *epilogue);
+  int *inputs = tsr_lower_alloc(lowering, count, sizeof *inputs);
+  int *outputs = tsr_lower_alloc(lowering, e->output_count, sizeof *outputs);
+  uint64_t *overwrites = tsr_lower_alloc(lowering, e->output_count, sizeof *overwrites);
+  TSR_NEED(gemm && epilogue && inputs && outputs && overwrites ? gemm : NULL);
+  for (int i = 0; i < step->input_count; i++) inputs[i] = step->inputs[i];
+  for (int i = 0; i < e->output_count; i++) outputs[i] = e->outputs[i];
+  TSR_TRY(set_arguments(e, blocks, inputs, step->input_count, epilogue));
+  epilogue->scratch = (step->scratch_bytes + 63) / 64 * 64;
+  epilogue->program = e->program;
+  *gemm = *(const tsr_gemm *)step->description;
+  gemm->epilogue = epilogue;
+  lowering->schedule->slots[blocks->slot].value = NULL;  // nothing finds the product any more
+  tsr_lower_postpone(lowering, step);
+  step->description = gemm;
+  step->destroy = destroy_product;
+  e->program = NULL;
+  step->scratch_bytes = epilogue->scratch + tsr_tile_scratch_bytes(epilogue->program);
+  step->inputs = inputs, step->outputs = outputs, step->overwrites = overwrites;
+  step->input_count = count, step->output_count = e->output_count;
+  return NULL;
+}
+
+// What a step on blocks costs; the product itself does not go through memory.
+static void count_step(group_emitter *e, const tsr_block_group *blocks, int64_t flops) {
+  tsr_schedule_step *step = blocks->step;
+  const tsr_slot *slots = e->lowering->schedule->slots;
+  step->flops = tsr_saturated_add(step->flops, flops);
+  step->bytes = 0;
+  for (int i = 0; i < step->input_count; i++)
+    step->bytes = tsr_saturated_add(step->bytes, slots[step->inputs[i]].bytes);
+  for (int i = 0; i < step->output_count; i++)
+    step->bytes = tsr_saturated_add(step->bytes, slots[step->outputs[i]].bytes);
+  for (int i = 0; i < e->group->node_count; i++) step->op_count += e->group->nodes[i].member;
+}
+
+static tsr_status lower_on_blocks(group_emitter *e, const tsr_block_group *blocks) {
+  e->by_blocks = true;
+  e->group = &blocks->group;
+  for (int i = 0; i < e->group->node_count; i++)  // the product is the first input
+    if (e->group->nodes[i].kind == TSR_NODE_LOAD &&
+        (int)e->group->nodes[i].value->mark == blocks->slot &&
+        tsr_value_has_slot(e->lowering, e->group->nodes[i].value))
+      add_input(e, blocks->slot, i);
+  TSR_TRY(emit_program(e));
+  const tsr_gemm_result *result = &((const tsr_gemm *)blocks->step->description)->result;
+  const int64_t ops =
+      tsr_tile_flops(e->program) /
+      (e->group->space.dims[0] * (e->group->space.rank > 1 ? e->group->space.dims[1] : 1));
+  TSR_TRY(extend_step(e, blocks));
+  count_step(e, blocks,
+             tsr_saturated_multiply(
+                 ops, result->batch.count * result->rows.count * result->columns.count));
+  return NULL;
 }
 
 // ---- steps that are no groups ----
-
-enum { LEAST_FILL = 1 << 14 };
-
-bool tsr_op_fills(const tsr_op *op) {
-  return tsr_op_splat(op) && tsr_type_runs(op->results[0].type) &&
-         tsr_type_bytes(op->results[0].type) >= LEAST_FILL;
-}
-
-// A constant of equal elements is written when it is needed, and takes no memory of the schedule.
-tsr_status tsr_lower_fill(tsr_lowering *lowering, const tsr_op *op, int slot) {
-  const int64_t count = tsr_type_element_count(op->results[0].type);
-  tsr_tile_program *program =
-      tsr_tile_create(&(tsr_tile_space){.rank = 1, .dims = {count}, .row_dims = 1});
-  TSR_NEED(program);
-  const int value = tsr_tile_add_splat(program, tsr_op_splat(op));
-  tsr_tile_store(program, value, 0, (int64_t[]){1}, 0);
-  const tsr_status status = tsr_tile_finish(program);
-  if (status) {
-    tsr_tile_destroy(program);
-    return status;
-  }
-  tsr_schedule_step *step = NULL;
-  return tsr_lower_tile(lowering, op, program, NULL, 0, &slot, 1, &step);
-}
 
 tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
   tsr_op *first = fusion->ops[0];
@@ -281,7 +369,10 @@ tsr_status tsr_lower_fusion(tsr_lowering *lowering, const tsr_fusion *fusion) {
     return tsr_lower_fill(lowering, first, slot);
   }
   group_emitter emitter = {.lowering = lowering, .group = fusion->group};
-  const tsr_status status = lower_group(&emitter);
+  tsr_block_group blocks;
+  const bool follows = tsr_group_follows_product(lowering, fusion->group, &blocks);
+  tsr_status status = follows ? lower_on_blocks(&emitter, &blocks) : emit_program(&emitter);
+  if (!status && !follows) status = add_step(&emitter);
   tsr_tile_destroy(emitter.program);
   return status;
 }

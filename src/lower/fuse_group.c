@@ -42,7 +42,7 @@ static int add_node(tsr_fuser *fuser, tsr_fuse_group *group, tsr_fuse_node node)
   return group->node_count++;
 }
 
-static bool split_group(tsr_fuse_group *group, tsr_fuse_split split) {
+bool tsr_group_split(tsr_fuse_group *group, tsr_fuse_split split) {
   const int rank = group->space.rank;
   if (split.dim < 0 || !tsr_space_split(&group->space, split)) return false;
   for (int i = 0; i < group->node_count; i++) tsr_form_split(&group->nodes[i].form, rank, split);
@@ -69,7 +69,7 @@ static bool read_through(tsr_fuse_group *group, tsr_value **value, tsr_form *for
   tsr_fuse_split split;
   while (!tsr_form_through(&group->space, op, form, &moved, &split)) {
     const int rank = group->space.rank;
-    if (!split_group(group, split)) return false;
+    if (!tsr_group_split(group, split)) return false;
     tsr_form_split(form, rank, split);
   }
   if (!is_near(group, &moved) && is_near(group, form) && !is_small(tsr_op_operand(op, 0)))
@@ -89,7 +89,7 @@ static bool iota_form(tsr_fuse_group *group, const tsr_op *op, tsr_form *form) {
     return false;
   while (!tsr_form_digits(&group->space, form, &digits, dims, &split)) {
     const int rank = group->space.rank;
-    if (!split_group(group, split)) return false;
+    if (!tsr_group_split(group, split)) return false;
     tsr_form_split(form, rank, split);
   }
   *form = dims[dim];
@@ -313,7 +313,7 @@ static bool match_dims(group_join *join, tsr_form into_form, const tsr_form *fro
     return false;
   while (!tsr_form_digits(&join->into->space, &into_form, &digits, found, &split)) {
     const int rank = join->into->space.rank;
-    if (!split_group(join->into, split)) return false;
+    if (!tsr_group_split(join->into, split)) return false;
     tsr_form_split(&into_form, rank, split);
   }
   for (int k = 0; k < digits.count; k++) join->dims[order[k]] = found[k];

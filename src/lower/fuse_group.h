@@ -55,6 +55,8 @@ tsr_fuse_group *tsr_group_join(tsr_fuser *fuser, tsr_fuse_group *maker, int made
 bool tsr_group_find_loads(const tsr_fuse_group *a, const tsr_fuse_group *b, const tsr_value *value,
                           int *out_a, int *out_b);
 
+// Splits a dim of its space. False: there is no room for a dim more, or the split is none.
+bool tsr_group_split(tsr_fuse_group *group, tsr_fuse_split split);
 // Computes what a group loads by few cheap ops of what else it loads, where that is possible.
 void tsr_group_spare_loads(tsr_fuser *fuser, tsr_fuse_group *group);
 

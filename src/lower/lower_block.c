@@ -1,4 +1,5 @@
 // Blocks, and the ops that need no kernel: views, constants, tuples, tokens.
+#include "lower/elementwise_code.h"
 #include "lower/lowering.h"
 
 tsr_lower_fn *tsr_lower_of(tsr_op_id id) {
@@ -18,6 +19,12 @@ tsr_status tsr_lower_none(tsr_lowering *lowering, tsr_op *op) {
 // An op that lower/decompose.c replaces by others, but could not.
 tsr_status tsr_lower_decomposed(tsr_lowering *lowering, tsr_op *op) {
   return tsr_fail(UNSUPPORTED, "%s: this form of the op does not run", tsr_op_title(lowering, op));
+}
+
+// An op between processes that tsr_parallel_expand replaces: elsewhere there is nobody to meet.
+tsr_status tsr_lower_transfer(tsr_lowering *lowering, tsr_op *op) {
+  return tsr_fail(UNSUPPORTED, "%s: the op runs in interpreter.run_parallel only",
+                  tsr_op_title(lowering, op));
 }
 
 // Tokens, and ops that only tell where values are.
@@ -76,6 +83,34 @@ tsr_status tsr_lower_dimension_size(tsr_lowering *lowering, tsr_op *op) {
   tsr_schedule_step *step = NULL;
   return tsr_lower_kernel_on(lowering, op, NULL, 0, run_dimension_size, &size, sizeof size, &step);
 }
+
+// ---- large constants ----
+
+enum { LEAST_FILL = 1 << 14 };
+
+bool tsr_op_fills(const tsr_op *op) {
+  return tsr_op_splat(op) && tsr_type_runs(op->results[0].type) &&
+         tsr_type_bytes(op->results[0].type) >= LEAST_FILL;
+}
+
+// A constant of equal elements is written when it is needed, and takes no memory of the schedule.
+tsr_status tsr_lower_fill(tsr_lowering *lowering, const tsr_op *op, int slot) {
+  const int64_t count = tsr_type_element_count(op->results[0].type);
+  tsr_tile_program *program =
+      tsr_tile_create(&(tsr_tile_space){.rank = 1, .dims = {count}, .row_dims = 1});
+  TSR_NEED(program);
+  const int value = tsr_tile_add_splat(program, tsr_op_splat(op));
+  tsr_tile_store(program, value, 0, (int64_t[]){1}, 0);
+  const tsr_status status = tsr_tile_finish(program);
+  if (status) {
+    tsr_tile_destroy(program);
+    return status;
+  }
+  tsr_schedule_step *step = NULL;
+  return tsr_lower_tile(lowering, op, program, NULL, 0, &slot, 1, &step);
+}
+
+// ---- blocks ----
 
 static tsr_status lower_op(tsr_lowering *lowering, tsr_op *op) {
   tsr_lower_fn *lower = tsr_lower_of(op->info->id);

@@ -1,10 +1,14 @@
-// check.expect_eq and its relatives, as ops and as custom calls.
+// check.expect_eq and its relatives, as ops and as custom calls; and interpreter.print.
 #include "lower/lower_check.h"
 
 #include <string.h>
 
+#include "base/log.h"
+#include "base/text_internal.h"
 #include "element/convert_elements.h"
 #include "kernel/check_values.h"
+#include "syntax/syntax.h"
+#include "tessera/own.h"
 
 static double tolerance_of(const tsr_op *op, double otherwise) {
   const tsr_attr *attr = tsr_op_attr(op, "tolerance");
@@ -75,4 +79,36 @@ tsr_status tsr_lower_check(tsr_lowering *lowering, tsr_op *op) {
   tsr_value *expected = op->operand_count > 1 ? tsr_op_operand(op, 1) : NULL;
   if (!expected) TSR_TRY(constant_operand(lowering, op, &expected));
   return tsr_lower_comparison(lowering, op, expected, check);
+}
+
+// ---- interpreter.print ----
+
+typedef struct printed_value {
+  const tsr_type *type;
+  const char *title;
+  int lanes;
+} printed_value;
+
+// A line of the log: the value as it is written in programs.
+static tsr_status run_print(const void *description, const tsr_kernel_call *call) {
+  const printed_value *p = description;
+  const tsr_attr value = {.kind = TSR_ATTR_DENSE,
+                          .type = p->type,
+                          .bytes = call->inputs[0],
+                          .length = (size_t)tsr_type_bytes(p->type)};
+  TSR_OWN(text, line);
+  tsr_text_add(&line, p->title);
+  if (p->lanes > 1) tsr_text_addf(&line, " on device %lld", (long long)call->lane);
+  tsr_text_add(&line, ": ");
+  tsr_attr_print(&value, &line);
+  TSR_TRY(tsr_text_check(&line));
+  tsr_log_line(tsr_text_string(&line));
+  return NULL;
+}
+
+tsr_status tsr_lower_print(tsr_lowering *lowering, tsr_op *op) {
+  const printed_value p = {tsr_operand_type(op, 0), tsr_op_title(lowering, op), lowering->lanes};
+  TSR_TRY(tsr_check_runs(lowering, tsr_op_operand(op, 0)));
+  tsr_schedule_step *step = NULL;
+  return tsr_lower_kernel(lowering, op, run_print, &p, sizeof p, &step);
 }

@@ -1,11 +1,13 @@
-// Collectives: steps across the lanes of the manual computation around. Outside of one there is one
-// process, and only groups of one.
+// Collectives: steps across the lanes of the manual computation or the parallel programs around.
+// Outside of them there is one process, and only groups of one; but an op may be that of several
+// processes, with the values of all of them (processes/run_parallel.h).
 #include <string.h>
 
 #include "base/arithmetic.h"
 #include "kernel/lane_exchange.h"
 #include "lower/lowering.h"
 #include "lower/manual.h"
+#include "processes/run_parallel.h"
 #include "verify/sdy_axes.h"
 
 // ---- groups ----
@@ -103,6 +105,26 @@ static tsr_status simple_groups(tsr_lowering *lowering, bool together, tsr_lane_
   return NULL;
 }
 
+// The processes that meet in an op: members of their own, or the lanes.
+static int member_count(const tsr_lowering *lowering, const tsr_op *op) {
+  return (int)tsr_op_int(op, TSR_MEMBERS_ATTR, lowering->lanes);
+}
+
+static bool has_members(const tsr_op *op) { return tsr_op_attr(op, TSR_MEMBERS_ATTR) != NULL; }
+
+// The values of one process.
+static int value_count(const tsr_lowering *lowering, const tsr_op *op) {
+  return has_members(op) ? op->result_count / member_count(lowering, op) : op->result_count;
+}
+
+static const tsr_type *operand_type(const tsr_lowering *lowering, const tsr_op *op, int value) {
+  return tsr_operand_type(op, has_members(op) ? value * member_count(lowering, op) : value);
+}
+
+static const tsr_type *result_type(const tsr_lowering *lowering, const tsr_op *op, int value) {
+  return op->results[has_members(op) ? value * member_count(lowering, op) : value].type;
+}
+
 static bool names_other_devices(const tsr_attr *groups) {
   const int64_t count = tsr_attr_int_count(groups);
   for (int64_t i = 0; i < count; i++)
@@ -110,11 +132,25 @@ static bool names_other_devices(const tsr_attr *groups) {
   return false;
 }
 
-// A program has one replica, so groups of replicas say nothing: with a channel all partitions are
-// together, without one each is by itself.
+static tsr_status groups_of_processes(tsr_lowering *lowering, const tsr_op *op,
+                                      tsr_lane_groups *out) {
+  tsr_process_groups groups;
+  TSR_TRY(tsr_process_groups_make(lowering->ir, &lowering->schedule->arena, op,
+                                  lowering->manual->grid, &groups));
+  out->group_count = groups.group_count;
+  out->starts = groups.starts;
+  out->members = groups.members;
+  return NULL;
+}
+
+// A program on a mesh has one replica, so groups of replicas say nothing: with a channel all
+// partitions are together, without one each is by itself.
 static tsr_status groups_of(tsr_lowering *lowering, const tsr_op *op, tsr_lane_groups *out) {
   const tsr_attr *groups = tsr_op_attr(op, "replica_groups");
-  *out = (tsr_lane_groups){.lanes = lowering->lanes};
+  *out = (tsr_lane_groups){.lanes = member_count(lowering, op)};
+  if (has_members(op)) return simple_groups(lowering, true, out);
+  if (lowering->manual && lowering->manual->grid.replicas)
+    return groups_of_processes(lowering, op, out);
   if (groups->kind == TSR_ATTR_RECORD && lowering->manual)
     return groups_of_axes(lowering, op, groups, out);
   if (groups->kind != TSR_ATTR_DENSE || tsr_type_element_count(groups->type) == 0)
@@ -154,6 +190,7 @@ static void count_bytes(const tsr_lowering *lowering, tsr_schedule_step *step) {
 static tsr_status add_step(tsr_lowering *lowering, tsr_op *op, tsr_kernel_fn *run,
                            const void *description, size_t bytes, tsr_schedule_step **out_step) {
   TSR_TRY(tsr_lower_kernel(lowering, op, run, description, bytes, out_step));
+  if (has_members(op)) return NULL;  // its slots are those of all members already
   (*out_step)->kind = TSR_STEP_ACROSS;
   count_bytes(lowering, *out_step);
   return NULL;
@@ -195,17 +232,18 @@ static tsr_lane_box box_of(const tsr_type *from, const tsr_type *to, const int64
 
 static tsr_status lower_exchange(tsr_lowering *lowering, tsr_op *op, int64_t split, int64_t joined,
                                  int64_t size) {
-  tsr_lane_exchange exchange = {.count = op->result_count};
+  const int count = value_count(lowering, op);
+  tsr_lane_exchange exchange = {.count = count};
   TSR_TRY(check_tensors(lowering, op));
   TSR_TRY(groups_of(lowering, op, &exchange.groups));
   TSR_TRY(check_groups(lowering, op, &exchange.groups, size));
-  tsr_lane_box *boxes = tsr_lower_alloc(lowering, op->result_count, sizeof *boxes);
+  tsr_lane_box *boxes = tsr_lower_alloc(lowering, count, sizeof *boxes);
   TSR_NEED(boxes);
-  for (int i = 0; i < op->result_count; i++) {
-    const tsr_type *from = tsr_operand_type(op, i);
+  for (int i = 0; i < count; i++) {
+    const tsr_type *from = operand_type(lowering, op, i);
     int64_t box[TSR_MAX_RANK] = {0};
     for (int d = 0; d < from->rank; d++) box[d] = from->dims[d] / (d == split ? size : 1);
-    boxes[i] = box_of(from, tsr_op_result(op, i)->type, box, (int)split, (int)joined);
+    boxes[i] = box_of(from, result_type(lowering, op, i), box, (int)split, (int)joined);
   }
   exchange.boxes = boxes;
   tsr_schedule_step *step = NULL;
@@ -227,11 +265,11 @@ tsr_status tsr_lower_all_to_all(tsr_lowering *lowering, tsr_op *op) {
 // ---- collective_broadcast, collective_permute ----
 
 static tsr_status lower_pick(tsr_lowering *lowering, tsr_op *op, tsr_lane_pick pick) {
-  int64_t *bytes = tsr_lower_alloc(lowering, op->result_count, sizeof *bytes);
+  pick.count = value_count(lowering, op);
+  int64_t *bytes = tsr_lower_alloc(lowering, pick.count, sizeof *bytes);
   TSR_NEED(bytes);
   TSR_TRY(check_tensors(lowering, op));
-  for (int i = 0; i < op->result_count; i++) bytes[i] = tsr_type_bytes(tsr_operand_type(op, i));
-  pick.count = op->result_count;
+  for (int i = 0; i < pick.count; i++) bytes[i] = tsr_type_bytes(operand_type(lowering, op, i));
   pick.bytes = bytes;
   tsr_schedule_step *step = NULL;
   return add_step(lowering, op, tsr_lane_pick_run, &pick, sizeof pick, &step);
@@ -243,18 +281,30 @@ tsr_status tsr_lower_collective_broadcast(tsr_lowering *lowering, tsr_op *op) {
   return lower_pick(lowering, op, pick);
 }
 
-tsr_status tsr_lower_collective_permute(tsr_lowering *lowering, tsr_op *op) {
-  const tsr_attr *pairs = tsr_op_attr(op, "source_target_pairs");
-  int *sources = tsr_lower_alloc(lowering, lowering->lanes, sizeof *sources);
+// For each lane the one whose value it gets.
+static tsr_status sources_of(tsr_lowering *lowering, const tsr_op *op, const int **out_sources) {
+  const tsr_attr *written = tsr_op_attr(op, TSR_SOURCES_ATTR);
+  const int lanes = member_count(lowering, op);
+  if (!written && lowering->manual && lowering->manual->grid.replicas)
+    return tsr_process_sources_make(&lowering->schedule->arena, op, lowering->manual->grid,
+                                    out_sources);
+  int *sources = tsr_lower_alloc(lowering, lanes, sizeof *sources);
   TSR_NEED(sources);
-  for (int i = 0; i < lowering->lanes; i++) sources[i] = -1;
-  for (int64_t i = 0; i + 1 < tsr_attr_int_count(pairs); i += 2) {
+  for (int i = 0; i < lanes; i++) sources[i] = written ? (int)tsr_attr_int_at(written, i) : -1;
+  const tsr_attr *pairs = tsr_op_attr(op, "source_target_pairs");
+  for (int64_t i = 0; !written && i + 1 < tsr_attr_int_count(pairs); i += 2) {
     const int from = lane_of(lowering, tsr_attr_int_at(pairs, i));
     const int to = lane_of(lowering, tsr_attr_int_at(pairs, i + 1));
     if (from >= 0 && to >= 0) sources[to] = from;
   }
-  return lower_pick(lowering, op,
-                    (tsr_lane_pick){.groups = {.lanes = lowering->lanes}, .sources = sources});
+  *out_sources = sources;
+  return NULL;
+}
+
+tsr_status tsr_lower_collective_permute(tsr_lowering *lowering, tsr_op *op) {
+  tsr_lane_pick pick = {.groups = {.lanes = member_count(lowering, op)}};
+  TSR_TRY(sources_of(lowering, op, &pick.sources));
+  return lower_pick(lowering, op, pick);
 }
 
 // ---- all_reduce, reduce_scatter, collective_reduce ----
@@ -291,21 +341,21 @@ static tsr_status lower_reduction(tsr_lowering *lowering, tsr_op *op,
   }
   for (int i = 0; i < step->output_count && reduction.once; i++)
     lowering->schedule->slots[step->outputs[i]].per_lane = false;
-  count_bytes(lowering, step);
+  if (step->kind == TSR_STEP_ACROSS) count_bytes(lowering, step);
   step->destroy = tsr_lane_reduction_destroy;
   step->scratch_bytes = tsr_lane_reduction_scratch(&reduction);
   return NULL;
 }
 
 static tsr_status whole_values(tsr_lowering *lowering, tsr_op *op, tsr_lane_reduction *r) {
-  tsr_lane_value *values = tsr_lower_alloc(lowering, op->result_count, sizeof *values);
+  r->count = value_count(lowering, op);
+  tsr_lane_value *values = tsr_lower_alloc(lowering, r->count, sizeof *values);
   TSR_NEED(values);
   TSR_TRY(check_tensors(lowering, op));
-  for (int i = 0; i < op->result_count; i++) {
-    const tsr_type *type = tsr_operand_type(op, i);
+  for (int i = 0; i < r->count; i++) {
+    const tsr_type *type = operand_type(lowering, op, i);
     values[i] = (tsr_lane_value){1, tsr_type_element_count(type), bytes_of(type)};
   }
-  r->count = op->result_count;
   r->values = values;
   return groups_of(lowering, op, &r->groups);
 }
@@ -313,7 +363,7 @@ static tsr_status whole_values(tsr_lowering *lowering, tsr_op *op, tsr_lane_redu
 tsr_status tsr_lower_all_reduce(tsr_lowering *lowering, tsr_op *op) {
   tsr_lane_reduction reduction = {0};
   TSR_TRY(whole_values(lowering, op, &reduction));
-  reduction.once = is_one_group(&reduction.groups);
+  reduction.once = !has_members(op) && is_one_group(&reduction.groups);
   return lower_reduction(lowering, op, reduction);
 }
 
@@ -349,12 +399,17 @@ static tsr_status run_process_id(const void *description, const tsr_kernel_call 
   return NULL;
 }
 
-// The devices of a mesh are the partitions of one replica.
+// The devices of a mesh are the partitions of one replica; parallel programs have both.
 tsr_status tsr_lower_process_id(tsr_lowering *lowering, tsr_op *op) {
   uint32_t *ids = tsr_lower_alloc(lowering, lowering->lanes, sizeof *ids);
   TSR_NEED(ids);
-  for (int i = 0; i < lowering->lanes && op->info->id == TSR_OP_PARTITION_ID; i++)
-    ids[i] = lowering->manual ? (uint32_t)lowering->manual->devices[i] : 0;
+  const tsr_manual *m = lowering->manual;
+  const int partitions = m ? m->grid.partitions : 0;
+  for (int i = 0; i < lowering->lanes; i++)
+    if (op->info->id == TSR_OP_REPLICA_ID)
+      ids[i] = partitions ? (uint32_t)(i / partitions) : 0;
+    else
+      ids[i] = partitions ? (uint32_t)(i % partitions) : m ? (uint32_t)m->devices[i] : 0;
   tsr_schedule_step *step = NULL;
   return tsr_lower_kernel(lowering, op, run_process_id, &ids, sizeof ids, &step);
 }

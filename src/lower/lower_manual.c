@@ -1,11 +1,13 @@
 // Manual computations: operands are cut into the pieces of the lanes, the body is lowered once for
-// all of them, and the pieces of its results are put together again.
+// all of them, and the pieces of its results are put together again. Programs that run in parallel
+// have the pieces as operands and results.
 #include "lower/manual.h"
 
 #include <string.h>
 
 #include "base/arithmetic.h"
 #include "lower/lowering.h"
+#include "processes/run_parallel.h"
 #include "tessera/engine/kernels.h"
 #include "verify/sdy_axes.h"
 #include "verify/sdy_checks.h"
@@ -87,6 +89,9 @@ static tsr_status open_manual(tsr_lowering *lowering, const tsr_op *op, tsr_manu
   const tsr_manual *outer = lowering->manual;
   const tsr_attr *mesh = mesh_of(lowering, op);
   *out = (tsr_manual){.outer = outer, .mesh = mesh, .lanes = 1};
+  if (outer && outer->grid.replicas)
+    return tsr_fail(UNSUPPORTED, "%s: stands in a program that is run in parallel",
+                    tsr_op_title(lowering, op));
   if (!mesh && outer) out->mesh = mesh = outer->mesh;
   if (!mesh) return fill_lanes(lowering, out);
   if (outer && !tsr_attr_equal(outer->mesh, mesh))
@@ -287,7 +292,6 @@ static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) 
   const tsr_op *end = tsr_block_terminator(body);
   const tsr_attr *ins = tsr_attr_field(tsr_op_attr(op, "in_shardings"), TSR_SDY_SHARDINGS_LIST);
   const tsr_attr *outs = tsr_attr_field(tsr_op_attr(op, "out_shardings"), TSR_SDY_SHARDINGS_LIST);
-  const int outer_lanes = lowering->lanes;
   int slot = -1;
   for (int i = 0; i < op->result_count; i++)
     TSR_TRY(tsr_slot_create(lowering, &op->results[i], &slot));
@@ -298,19 +302,118 @@ static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) 
   TSR_TRY(tsr_lower_block(lowering, body));
   for (int i = 0; i < op->result_count; i++)
     TSR_TRY(add_result(lowering, op, m, outs->items[i], &op->results[i], tsr_op_operand(end, i)));
-  lowering->lanes = outer_lanes;
   return NULL;
+}
+
+// The lanes of `m` run `body`, which lowers the op.
+static tsr_status run_lanes(tsr_lowering *lowering, tsr_op *op, tsr_manual *m,
+                            tsr_status (*body)(tsr_lowering *, tsr_op *, tsr_manual *)) {
+  tsr_manual *outer = lowering->manual;
+  const int outer_lanes = lowering->lanes;
+  lowering->manual = m;
+  const tsr_status status = body(lowering, op, m);
+  lowering->manual = outer;
+  lowering->lanes = outer_lanes;
+  return status;
 }
 
 tsr_status tsr_lower_manual_computation(tsr_lowering *lowering, tsr_op *op) {
   tsr_manual *m = tsr_lower_alloc(lowering, 1, sizeof *m);
   TSR_NEED(m);
   TSR_TRY(open_manual(lowering, op, m));
-  tsr_manual *outer = lowering->manual;
-  const int outer_lanes = lowering->lanes;
-  lowering->manual = m;
-  const tsr_status status = lower_body(lowering, op, m);
-  lowering->manual = outer;
-  lowering->lanes = outer_lanes;
-  return status;
+  return run_lanes(lowering, op, m, lower_body);
+}
+
+// ---- programs that run in parallel ----
+
+typedef struct lane_values {
+  int lanes;
+  int64_t bytes;
+} lane_values;
+
+// One value after another.
+static tsr_status run_gather(const void *description, const tsr_kernel_call *call) {
+  const lane_values *v = description;
+  for (int lane = 0; lane < v->lanes && v->bytes; lane++)
+    memcpy(call->outputs[0] + lane * v->bytes, call->inputs[lane], (size_t)v->bytes);
+  return NULL;
+}
+
+// An argument of the body: the operands of all processes become one slot, a part for each lane.
+static tsr_status join_operands(tsr_lowering *lowering, tsr_op *op, const tsr_manual *m,
+                                tsr_value *argument) {
+  if (argument->type->kind != TSR_TYPE_TENSOR) return NULL;
+  const int stride = op->operand_count / m->lanes;
+  int *from = tsr_lower_alloc(lowering, m->lanes, sizeof *from), to = -1;
+  TSR_NEED(from);
+  for (int lane = 0; lane < m->lanes; lane++)
+    TSR_TRY(
+        tsr_slot_of(lowering, tsr_op_operand(op, lane * stride + argument->index), &from[lane]));
+  lowering->lanes = m->lanes;
+  TSR_TRY(tsr_slot_create(lowering, argument, &to));
+  lowering->lanes = 1;
+  const lane_values v = {m->lanes, tsr_type_bytes(argument->type)};
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_step(lowering, op, from, m->lanes, &to, 1, run_gather, &v, sizeof v, &step));
+  step->op_count = 0;
+  return NULL;
+}
+
+// Gathers the parts of all lanes, which may be views with gaps between them, in one slot.
+static tsr_status gather_lanes(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m,
+                               int from, int64_t bytes, int *out_slot) {
+  int64_t all = 0;
+  if (__builtin_mul_overflow(bytes, m->lanes, &all))
+    return tsr_fail(TOO_LARGE, "%s: %d results of %lld bytes", tsr_op_title(lowering, op), m->lanes,
+                    (long long)bytes);
+  TSR_TRY(tsr_slot_temp(lowering, all, out_slot));
+  const lane_values v = {m->lanes, bytes};
+  tsr_schedule_step *step = NULL;
+  TSR_TRY(tsr_lower_step(lowering, op, &from, 1, out_slot, 1, run_gather, &v, sizeof v, &step));
+  step->kind = TSR_STEP_ACROSS;
+  step->lanes = m->lanes;
+  step->op_count = 0;
+  return NULL;
+}
+
+// A result of each process: its part of the value. What is one memory for all lanes is the result
+// of all processes.
+static tsr_status split_result(tsr_lowering *lowering, tsr_op *op, const tsr_manual *m,
+                               tsr_value *value, int index) {
+  if (value->type->kind != TSR_TYPE_TENSOR) return NULL;
+  const int stride = op->result_count / m->lanes;
+  int64_t bytes = 0;
+  int slot = -1;
+  TSR_TRY(tsr_slot_of(lowering, value, &slot));
+  if (lowering->schedule->slots[slot].per_lane) {
+    bytes = tsr_type_bytes(value->type);
+    TSR_TRY(gather_lanes(lowering, op, m, slot, bytes, &slot));
+  }
+  for (int lane = 0; lane < m->lanes; lane++)
+    TSR_TRY(tsr_slot_view_at(lowering, &op->results[lane * stride + index], slot, lane * bytes));
+  return NULL;
+}
+
+static tsr_status lower_programs(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) {
+  tsr_ir_block *body = op->regions[0].first;
+  const tsr_op *end = tsr_block_terminator(body);
+  for (int i = 0; i < body->arg_count; i++) TSR_TRY(join_operands(lowering, op, m, body->args[i]));
+  lowering->lanes = m->lanes;
+  TSR_TRY(tsr_lower_block(lowering, body));
+  lowering->lanes = 1;
+  for (int i = 0; i < end->operand_count; i++)
+    TSR_TRY(split_result(lowering, op, m, tsr_op_operand(end, i), i));
+  return NULL;
+}
+
+// Programs that are all one function, as tsr_parallel_expand leaves them.
+tsr_status tsr_lower_run_parallel(tsr_lowering *lowering, tsr_op *op) {
+  tsr_manual *m = tsr_lower_alloc(lowering, 1, sizeof *m);
+  TSR_NEED(m);
+  if (lowering->manual || !op->region_count)
+    return tsr_fail(UNSUPPORTED, "%s: stands in a program that runs on several devices",
+                    tsr_op_title(lowering, op));
+  *m = (tsr_manual){.grid = tsr_parallel_grid(op)};
+  m->lanes = tsr_process_count(m->grid);
+  return run_lanes(lowering, op, m, lower_programs);
 }

@@ -7,6 +7,7 @@
 #include "simplify/decompose.h"
 #include "lower/lowering.h"
 #include "lower/slice_view.h"
+#include "processes/run_parallel.h"
 #include "simplify/passes.h"
 #include "tessera/own.h"
 
@@ -57,7 +58,8 @@ static tsr_status prepare(tsr_ir *ir) {
   TSR_TRY(tsr_op_walk(ir->module, strip_op, ir));
   TSR_TRY(tsr_passes_run(ir, "composites,inline{all},dce", NULL));
   TSR_TRY(tsr_decompose(ir));
-  return tsr_passes_run(ir, "simplify", NULL);
+  TSR_TRY(tsr_passes_run(ir, "simplify", NULL));
+  return tsr_parallel_expand(ir);
 }
 
 // ---- arguments and results ----

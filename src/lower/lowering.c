@@ -68,9 +68,10 @@ tsr_status tsr_check_runs(tsr_lowering *lowering, const tsr_value *value) {
   if (tsr_type_runs(value->type)) return NULL;
   TSR_OWN(text, type);
   tsr_type_print(value->type, &type);
-  return tsr_fail(UNSUPPORTED, "%s: values of type %s do not run",
+  const bool is_open = value->type->kind == TSR_TYPE_TENSOR && !tsr_type_is_static(value->type);
+  return tsr_fail(UNSUPPORTED, "%s: values of type %s%s do not run",
                   value->def ? tsr_op_title(lowering, value->def) : "an argument",
-                  tsr_text_string(&type));
+                  tsr_text_string(&type), is_open ? ", whose sizes no input has told," : "");
 }
 
 tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
@@ -91,10 +92,8 @@ tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot) {
                   out_slot);
 }
 
-tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of, int64_t offset) {
+tsr_status tsr_slot_view_at(tsr_lowering *lowering, tsr_value *value, int base, int64_t offset) {
   TSR_TRY(tsr_check_runs(lowering, value));
-  int base = -1;
-  TSR_TRY(tsr_slot_of(lowering, of, &base));
   const tsr_slot *slot = &lowering->schedule->slots[base];
   int view = -1;
   TSR_TRY(add_slot(lowering,
@@ -107,6 +106,13 @@ tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of
                    &view));
   value->mark = (uint32_t)view;
   return NULL;
+}
+
+tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of, int64_t offset) {
+  int base = -1;
+  TSR_TRY(tsr_check_runs(lowering, value));
+  TSR_TRY(tsr_slot_of(lowering, of, &base));
+  return tsr_slot_view_at(lowering, value, base, offset);
 }
 
 // ---- constants ----
@@ -182,6 +188,26 @@ static int *copy_slots(tsr_lowering *lowering, const int *slots, int count) {
   return copy;
 }
 
+static void append_step(tsr_step_list *list, tsr_schedule_step *step) {
+  step->previous = list->last;
+  step->next = NULL;
+  if (list->last)
+    list->last->next = step;
+  else
+    list->first = step;
+  list->last = step;
+  list->count++;
+}
+
+void tsr_lower_postpone(tsr_lowering *lowering, tsr_schedule_step *step) {
+  tsr_step_list *list = lowering->list;
+  if (list->last == step) return;
+  step->next->previous = step->previous;
+  *(step->previous ? &step->previous->next : &list->first) = step->next;
+  list->count--;
+  append_step(list, step);
+}
+
 tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_step_kind kind,
                          const int *inputs, int input_count, const int *outputs, int output_count,
                          tsr_schedule_step **out_step) {
@@ -205,13 +231,7 @@ tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_
     step->bytes = tsr_saturated_add(step->bytes, slots[inputs[i]].bytes);
   for (int i = 0; i < output_count; i++)
     step->bytes = tsr_saturated_add(step->bytes, slots[outputs[i]].bytes);
-  tsr_step_list *list = lowering->list;
-  if (list->last)
-    list->last->next = step;
-  else
-    list->first = step;
-  list->last = step;
-  list->count++;
+  append_step(lowering->list, step);
   *out_step = step;
   return NULL;
 }

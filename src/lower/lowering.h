@@ -35,6 +35,9 @@ TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int
 // Makes `value` a view of the memory of `of`, from byte `offset` of it.
 TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of,
                                       int64_t offset);
+// The same of a slot.
+TSR_MUST_USE tsr_status tsr_slot_view_at(tsr_lowering *lowering, tsr_value *value, int base,
+                                         int64_t offset);
 bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // ---- steps ----
@@ -63,6 +66,8 @@ TSR_MUST_USE tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op,
                                       tsr_schedule_step_kind kind, const int *inputs,
                                       int input_count, const int *outputs, int output_count,
                                       tsr_schedule_step **out_step);
+// Makes a step of the list the last one; nothing after it may need it.
+void tsr_lower_postpone(tsr_lowering *lowering, tsr_schedule_step *step);
 // A kernel without values: slots on both sides.
 TSR_MUST_USE tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op, const int *inputs,
                                        int input_count, const int *outputs, int output_count,

@@ -55,7 +55,7 @@ typedef struct tsr_slot_move {
 #define TSR_INPUT(index) ((index) < 64 ? UINT64_C(1) << (index) : 0)
 
 struct tsr_schedule_step {
-  tsr_schedule_step *next;
+  tsr_schedule_step *next, *previous;
   tsr_schedule_step_kind kind;
   tsr_kernel_fn *run;                  // KERNEL, ACROSS
   const void *description;             // of `run`

@@ -8,4 +8,9 @@
 TSR_MUST_USE tsr_status tsr_all_passes_run(tsr_ir *ir, const char *list,
                                            tsr_pass_report *out_report);
 
+// sdy-propagation-pipeline around tsr_propagate: what makes a program ready for it, and what gives
+// the program its final form. `shared` = dedup-functions-fully.
+TSR_MUST_USE tsr_status tsr_propagation_prepare(tsr_ir *ir, bool shared);
+TSR_MUST_USE tsr_status tsr_propagation_finish(tsr_ir *ir, bool shared);
+
 #endif

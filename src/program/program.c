@@ -75,6 +75,8 @@ tsr_status tsr_program_wrap(tsr_ir *ir, const char *name, tsr_program_form form,
 
 const tsr_ir *tsr_program_ir(const tsr_program *program) { return program->ir; }
 
+const char *tsr_program_path(const tsr_program *program) { return program->name; }
+
 const tsr_export_file *tsr_program_export(const tsr_program *program) {
   return program->export_file;
 }

@@ -3,6 +3,7 @@
 #include "base/text_internal.h"
 #include "bytecode/bytecode.h"
 #include "file/replace.h"
+#include "program/program_internal.h"
 #include "program/program_state.h"
 #include "syntax/syntax.h"
 
@@ -31,7 +32,7 @@ static bool is_text_name(const char *path) {
   return tsr_ends_with(path, ".mlir") || tsr_ends_with(path, ".txt");
 }
 
-static tsr_status write_file(const char *path, const tsr_text *content) {
+tsr_status tsr_content_write(const char *path, const tsr_text *content) {
   tsr_replacement file;
   TSR_TRY(tsr_replacement_begin(&file, path));
   tsr_status status = tsr_replacement_write(&file, content->data, (int64_t)content->length, 0);
@@ -45,7 +46,7 @@ tsr_status tsr_program_save(const tsr_program *program, const char *path, const 
                     version);
   tsr_status status = is_text_name(path) ? tsr_program_print(program, NULL, &content)
                                          : tsr_program_serialize(program, version, &content);
-  if (!status) status = write_file(path, &content);
+  if (!status) status = tsr_content_write(path, &content);
   tsr_text_deinit(&content);
   return status;
 }

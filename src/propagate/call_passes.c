@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "factor/sharding_lists.h"
 #include "factor/shardings.h"
 #include "propagate/edits.h"
 #include "propagate/sharding_passes.h"
@@ -43,7 +44,7 @@ static tsr_status func_shardings(tsr_ir *ir, const tsr_op *func, func_attrs_fn *
   return NULL;
 }
 
-static tsr_status arg_shardings(tsr_ir *ir, const tsr_op *func, const tsr_attr **out_list) {
+tsr_status tsr_func_arg_shardings(tsr_ir *ir, const tsr_op *func, const tsr_attr **out_list) {
   return func_shardings(ir, func, tsr_func_arg_attrs, 0, tsr_func_type(func)->input_count,
                         out_list);
 }
@@ -131,7 +132,7 @@ static tsr_status make_named(tsr_ir *ir, const tsr_op *call, const tsr_op *func,
                              tsr_op **out_named) {
   const char *name = tsr_func_origin(func);
   const tsr_attr *in = NULL;
-  TSR_TRY(arg_shardings(ir, func, &in));
+  TSR_TRY(tsr_func_arg_shardings(ir, func, &in));
   tsr_named_attr *attrs = tsr_ir_alloc(ir, ((size_t)call->attr_count + 4) * sizeof *attrs);
   tsr_value **operands = tsr_ir_alloc(ir, ((size_t)call->operand_count + 1) * sizeof *operands);
   const tsr_type **types = tsr_ir_alloc(ir, ((size_t)call->result_count + 1) * sizeof *types);
@@ -156,33 +157,8 @@ static tsr_status make_named(tsr_ir *ir, const tsr_op *call, const tsr_op *func,
                               .location = call->location};
   *out_named = tsr_op_create(ir, &parts);
   TSR_NEED(*out_named);
+  (*out_named)->origin = call->origin;
   return NULL;
-}
-
-// A copy of the terminator of a block as another op.
-static tsr_status exchange_return(tsr_ir *ir, tsr_ir_block *block, tsr_op_id id) {
-  tsr_op *old = tsr_block_terminator(block);
-  if (!old) return tsr_fail(CONSTRAINT, "a body without a return");
-  tsr_value **operands = tsr_ir_alloc(ir, ((size_t)old->operand_count + 1) * sizeof *operands);
-  TSR_NEED(operands);
-  for (int i = 0; i < old->operand_count; i++) operands[i] = tsr_op_operand(old, i);
-  const tsr_op_parts parts = {.id = id,
-                              .operands = operands,
-                              .operand_count = old->operand_count,
-                              .location = old->location};
-  tsr_op *made = tsr_op_create(ir, &parts);
-  TSR_NEED(made);
-  tsr_op_append(block, made);
-  tsr_op_erase(old);
-  return NULL;
-}
-
-static void take_body(tsr_region *to, tsr_region *from) {
-  to->first = from->first;
-  to->block_count = from->block_count;
-  for (tsr_ir_block *block = to->first; block; block = block->next) block->region = to;
-  from->first = NULL;
-  from->block_count = 0;
 }
 
 // A function to take the body of: the function itself for the last call of it, a copy for others.
@@ -205,8 +181,8 @@ static tsr_status import_call(call_walk *w, tsr_op *call) {
   TSR_TRY(body_source(w->ir, func, &func));
   TSR_TRY(make_named(w->ir, call, func, &named));
   tsr_op_insert_before(call, named);
-  take_body(&named->regions[0], &func->regions[0]);
-  TSR_TRY(exchange_return(w->ir, named->regions[0].first, TSR_OP_SDY_RETURN));
+  tsr_body_take(&named->regions[0], &func->regions[0]);
+  TSR_TRY(tsr_return_exchange(w->ir, named->regions[0].first, TSR_OP_SDY_RETURN));
   for (int i = 0; i < call->result_count; i++)
     tsr_uses_move(tsr_op_result(call, i), tsr_op_result(named, i), NULL);
   tsr_op_erase(call);
@@ -347,8 +323,8 @@ static tsr_status make_func(call_walk *w, tsr_op *named, tsr_op **out_func) {
                               .location = named->location};
   tsr_op *func = tsr_op_create(ir, &parts);
   TSR_NEED(func);
-  take_body(&func->regions[0], &named->regions[0]);
-  TSR_TRY(exchange_return(ir, func->regions[0].first, TSR_OP_FUNC_RETURN));
+  tsr_body_take(&func->regions[0], &named->regions[0]);
+  TSR_TRY(tsr_return_exchange(ir, func->regions[0].first, TSR_OP_FUNC_RETURN));
   tsr_op_append(ir->module->regions[0].first, func);
   *out_func = func;
   return NULL;
@@ -381,6 +357,7 @@ static tsr_status make_call(tsr_ir *ir, tsr_op *named, const tsr_op *func, tsr_o
                               .location = named->location};
   *out_call = tsr_op_create(ir, &parts);
   TSR_NEED(*out_call);
+  (*out_call)->origin = named->origin;
   return NULL;
 }
 
@@ -438,6 +415,17 @@ tsr_status tsr_pass_export_named_computations(tsr_ir *ir, const tsr_pass_options
 
 // ---- results of functions ----
 
+static tsr_status take_returned(tsr_ir *ir, tsr_op *func, const tsr_op *end) {
+  const tsr_sharding_list list = tsr_sharding_list_of_results(func);
+  const tsr_attr **made = calloc((size_t)list.count + 1, sizeof(const tsr_attr *));
+  tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "shardings of a function");
+  for (int i = 0; !status && i < list.count && i < end->operand_count; i++)
+    status = tsr_sharding_get(ir, tsr_op_operand(end, i), &made[i]);
+  if (!status) status = tsr_sharding_list_write(ir, &list, made);
+  free(made);
+  return status;
+}
+
 tsr_status tsr_pass_propagate_to_func_results(tsr_ir *ir, const tsr_pass_options *options,
                                               int64_t *changes) {
   const tsr_op *entry = tsr_ir_entry(ir);
@@ -447,11 +435,9 @@ tsr_status tsr_pass_propagate_to_func_results(tsr_ir *ir, const tsr_pass_options
     const tsr_ir_block *body = tsr_op_is(op, TSR_OP_FUNC) ? tsr_func_body(op) : NULL;
     const tsr_op *end = body && op != entry ? tsr_block_terminator(body) : NULL;
     if (!tsr_op_is(end, TSR_OP_FUNC_RETURN)) continue;
-    for (int i = 0; i < end->operand_count; i++, ++*changes) {
-      const tsr_attr *sharding = NULL;
-      TSR_TRY(tsr_sharding_get(ir, tsr_op_operand(end, i), &sharding));
-      TSR_TRY(tsr_func_result_sharding_set(ir, op, i, sharding));
-    }
+    if (!end->operand_count) continue;
+    TSR_TRY(take_returned(ir, op, end));
+    *changes += end->operand_count;
   }
   return NULL;
 }
@@ -463,6 +449,9 @@ typedef struct func_key {
   const char *origin;
   const tsr_attr *manual, *arguments, *results;
   int64_t calls;
+  int64_t first;  // the first key of the same origin; there stands which one has most calls so far,
+  int64_t best;   // and the function whose call made it so
+  tsr_op *best_func;
 } func_key;
 
 typedef struct unflattening {
@@ -477,7 +466,7 @@ static tsr_status key_of(unflattening *u, tsr_op *func, func_key *out) {
   *out = (func_key){.func = func,
                     .origin = tsr_func_origin(func),
                     .manual = tsr_op_attr(func, "sdy.func_manual_axes")};
-  TSR_TRY(arg_shardings(u->ir, func, &out->arguments));
+  TSR_TRY(tsr_func_arg_shardings(u->ir, func, &out->arguments));
   return tsr_func_result_shardings(u->ir, func, &out->results);
 }
 
@@ -488,6 +477,15 @@ static bool same_origin(const func_key *a, const func_key *b) {
 static bool same_key(const func_key *a, const func_key *b) {
   return same_origin(a, b) && tsr_attr_equal(a->arguments, b->arguments) &&
          tsr_attr_equal(a->results, b->results);
+}
+
+static void note_call(unflattening *u, tsr_op *func) {
+  const int64_t place = (int64_t)func->mark - 1;
+  func_key *first = &u->keys[u->keys[place].first];
+  u->keys[place].calls++;
+  if (u->keys[place].calls <= u->keys[first->best].calls) return;
+  first->best = place;
+  first->best_func = func;
 }
 
 // Adds the key of a called function, or counts a call of one that has an equal key. The mark of a
@@ -505,21 +503,16 @@ static tsr_status add_key(tsr_op *op, void *context) {
       func_key *keys = tsr_grow(u->keys, u->count, &u->capacity, sizeof *keys);
       TSR_NEED(keys);
       u->keys = keys;
+      for (key.first = 0; key.first < u->count; key.first++)
+        if (same_origin(&u->keys[key.first], &key)) break;
+      key.best = key.first;
+      key.best_func = func;
       u->keys[u->count++] = key;
       func->mark = (uint32_t)u->count;
     }
   }
-  u->keys[func->mark - 1].calls++;
+  note_call(u, func);
   return NULL;
-}
-
-// Of the keys that differ in shardings only, the one with the most calls; of equals the first that
-// got so many.
-static tsr_op *chosen(const unflattening *u, const func_key *key) {
-  const func_key *best = key;
-  for (int64_t i = u->count; i-- > 0;)
-    if (same_origin(&u->keys[i], key) && u->keys[i].calls >= best->calls) best = &u->keys[i];
-  return best->func;
 }
 
 static tsr_status point_call(tsr_op *op, void *context) {
@@ -527,7 +520,7 @@ static tsr_status point_call(tsr_op *op, void *context) {
   const tsr_op *func = tsr_op_is(op, TSR_OP_CALL) ? tsr_callee(u->ir, op) : NULL;
   if (!func || !func->mark) return NULL;
   const func_key *key = &u->keys[func->mark - 1];
-  const tsr_op *wanted = u->fully ? chosen(u, key) : key->func;
+  const tsr_op *wanted = u->fully ? u->keys[key->first].best_func : key->func;
   if (wanted == func) return NULL;
   u->changes++;
   return tsr_callee_set(u->ir, op, tsr_op_symbol(wanted));

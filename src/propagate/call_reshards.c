@@ -5,38 +5,10 @@
 #include "propagate/sharding_passes.h"
 #include "propagate/symbol_names.h"
 
-static bool is_replicated(const tsr_attr *sharding) {
-  if (!sharding) return true;
-  const tsr_attr *dims = tsr_attr_field(sharding, TSR_SDY_SHARDING_DIMS);
-  for (int64_t i = 0; i < dims->count; i++)
-    if (tsr_attr_field(dims->items[i], TSR_SDY_DIM_AXES)->count) return false;
-  return !tsr_attr_field(sharding, TSR_SDY_SHARDING_UNREDUCED)->count;
-}
-
-// Whether two shardings (or NULL) place data alike: open or closed, and what is said to be
-// replicated, make no difference.
-static bool is_equivalent(const tsr_attr *a, const tsr_attr *b) {
-  if (is_replicated(a) || is_replicated(b)) return is_replicated(a) && is_replicated(b);
-  if (!a || !b) return false;
-  const tsr_attr *left = tsr_attr_field(a, TSR_SDY_SHARDING_DIMS);
-  const tsr_attr *right = tsr_attr_field(b, TSR_SDY_SHARDING_DIMS);
-  if (!tsr_attr_equal(tsr_attr_field(a, TSR_SDY_SHARDING_MESH),
-                      tsr_attr_field(b, TSR_SDY_SHARDING_MESH)) ||
-      !tsr_attr_equal(tsr_attr_field(a, TSR_SDY_SHARDING_UNREDUCED),
-                      tsr_attr_field(b, TSR_SDY_SHARDING_UNREDUCED)) ||
-      left->count != right->count)
-    return false;
-  for (int64_t i = 0; i < left->count; i++)
-    if (!tsr_attr_equal(tsr_attr_field(left->items[i], TSR_SDY_DIM_AXES),
-                        tsr_attr_field(right->items[i], TSR_SDY_DIM_AXES)))
-      return false;
-  return true;
-}
-
 static tsr_status reshard_result(tsr_ir *ir, tsr_op *call, int index, const tsr_attr *given,
                                  const tsr_attr *wanted) {
   tsr_value *value = tsr_op_result(call, index);
-  if (is_equivalent(given, wanted)) return NULL;
+  if (tsr_sharding_is_equivalent(given, wanted)) return NULL;
   const tsr_named_attr attr = {
       tsr_ir_name(ir, "sharding", 8),
       wanted ? wanted

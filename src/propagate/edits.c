@@ -73,6 +73,51 @@ tsr_status tsr_op_attr_set(tsr_ir *ir, tsr_op *op, const char *name, const tsr_a
   return NULL;
 }
 
+tsr_status tsr_return_exchange(tsr_ir *ir, tsr_ir_block *block, tsr_op_id id) {
+  tsr_op *old = tsr_block_terminator(block);
+  if (!old) return tsr_fail(CONSTRAINT, "a body without a return");
+  tsr_value **operands = tsr_ir_alloc(ir, ((size_t)old->operand_count + 1) * sizeof *operands);
+  TSR_NEED(operands);
+  for (int i = 0; i < old->operand_count; i++) operands[i] = tsr_op_operand(old, i);
+  const tsr_op_parts parts = {.id = id,
+                              .operands = operands,
+                              .operand_count = old->operand_count,
+                              .location = old->location};
+  tsr_op *made = tsr_op_create(ir, &parts);
+  TSR_NEED(made);
+  tsr_op_append(block, made);
+  tsr_op_erase(old);
+  return NULL;
+}
+
+void tsr_body_take(tsr_region *to, tsr_region *from) {
+  to->first = from->first;
+  to->block_count = from->block_count;
+  for (tsr_ir_block *block = to->first; block; block = block->next) block->region = to;
+  from->first = NULL;
+  from->block_count = 0;
+}
+
+tsr_status tsr_dicts_drop(tsr_ir *ir, tsr_op *func, const char *attr, tsr_name_choice *drops) {
+  const tsr_attr *list = tsr_op_attr(func, attr);
+  if (!list || list->kind != TSR_ATTR_ARRAY) return NULL;
+  const tsr_attr **dicts = tsr_ir_alloc(ir, ((size_t)list->count + 1) * sizeof(const tsr_attr *));
+  TSR_NEED(dicts);
+  for (int64_t i = 0; i < list->count; i++) {
+    const tsr_attr *dict = list->items[i];
+    tsr_named_attr *kept = tsr_ir_alloc(ir, ((size_t)dict->count + 1) * sizeof *kept);
+    int64_t count = 0;
+    TSR_NEED(kept);
+    for (int64_t k = 0; k < dict->count; k++)
+      if (!drops(dict->entries[k].name)) kept[count++] = dict->entries[k];
+    dicts[i] = tsr_attr_dict(ir, kept, count);
+    TSR_NEED(dicts[i]);
+  }
+  const tsr_attr *made = tsr_attr_array(ir, dicts, list->count);
+  TSR_NEED(made);
+  return tsr_op_attr_set(ir, func, attr, made);
+}
+
 // ---- shardings as attributes ----
 
 const tsr_attr *tsr_sharding_with(tsr_ir *ir, const tsr_attr *sharding, int field,
@@ -96,6 +141,37 @@ const tsr_attr *tsr_sharding_bare(tsr_ir *ir, const tsr_attr *mesh, int rank, bo
   const tsr_attr *list = tsr_attr_array(ir, dims, rank);
   const tsr_attr *const fields[] = {mesh, list, empty, empty, sum};
   return list ? tsr_attr_record(ir, TSR_RECORD_SDY_SHARDING, fields) : NULL;
+}
+
+bool tsr_sharding_cuts_dims(const tsr_attr *sharding) {
+  const tsr_attr *dims = tsr_attr_field(sharding, TSR_SDY_SHARDING_DIMS);
+  for (int64_t i = 0; i < dims->count; i++)
+    if (tsr_attr_field(dims->items[i], TSR_SDY_DIM_AXES)->count) return true;
+  return false;
+}
+
+bool tsr_sharding_is_replicated(const tsr_attr *sharding) {
+  return !sharding || (!tsr_sharding_cuts_dims(sharding) &&
+                       !tsr_attr_field(sharding, TSR_SDY_SHARDING_UNREDUCED)->count);
+}
+
+bool tsr_sharding_is_equivalent(const tsr_attr *a, const tsr_attr *b) {
+  if (tsr_sharding_is_replicated(a) || tsr_sharding_is_replicated(b))
+    return tsr_sharding_is_replicated(a) && tsr_sharding_is_replicated(b);
+  if (!a || !b) return false;
+  const tsr_attr *left = tsr_attr_field(a, TSR_SDY_SHARDING_DIMS);
+  const tsr_attr *right = tsr_attr_field(b, TSR_SDY_SHARDING_DIMS);
+  if (!tsr_attr_equal(tsr_attr_field(a, TSR_SDY_SHARDING_MESH),
+                      tsr_attr_field(b, TSR_SDY_SHARDING_MESH)) ||
+      !tsr_attr_equal(tsr_attr_field(a, TSR_SDY_SHARDING_UNREDUCED),
+                      tsr_attr_field(b, TSR_SDY_SHARDING_UNREDUCED)) ||
+      left->count != right->count)
+    return false;
+  for (int64_t i = 0; i < left->count; i++)
+    if (!tsr_attr_equal(tsr_attr_field(left->items[i], TSR_SDY_DIM_AXES),
+                        tsr_attr_field(right->items[i], TSR_SDY_DIM_AXES)))
+      return false;
+  return true;
 }
 
 tsr_status tsr_sharding_get(tsr_ir *ir, tsr_value *value, const tsr_attr **out_sharding) {

@@ -25,8 +25,17 @@ void tsr_marks_clear(tsr_ir *ir);
 tsr_op *tsr_op_like(tsr_ir *ir, const tsr_op *like, tsr_op_id id, tsr_value *operand,
                     const tsr_named_attr *attr);
 static inline bool tsr_op_is(const tsr_op *op, tsr_op_id id) { return op && op->info->id == id; }
+// Replaces the terminator of a block by another op of the same operands.
+TSR_MUST_USE tsr_status tsr_return_exchange(tsr_ir *ir, tsr_ir_block *block, tsr_op_id id);
+// Moves the blocks of a region into one that has none.
+void tsr_body_take(tsr_region *to, tsr_region *from);
 TSR_MUST_USE tsr_status tsr_op_attr_set(tsr_ir *ir, tsr_op *op, const char *name,
                                         const tsr_attr *attr);
+
+// Drops the entries of arg_attrs or res_attrs of a function whose names `drops` accepts.
+typedef bool tsr_name_choice(const char *name);
+TSR_MUST_USE tsr_status tsr_dicts_drop(tsr_ir *ir, tsr_op *func, const char *attr,
+                                       tsr_name_choice *drops);
 
 // ---- types ----
 
@@ -44,6 +53,13 @@ const tsr_attr *tsr_sharding_with(tsr_ir *ir, const tsr_attr *sharding, int fiel
                                   const tsr_attr *value);
 // A sharding without axes, of a mesh as it is written. NULL without memory.
 const tsr_attr *tsr_sharding_bare(tsr_ir *ir, const tsr_attr *mesh, int rank, bool closed);
+// Whether a sharding has axes in dims.
+bool tsr_sharding_cuts_dims(const tsr_attr *sharding);
+// Whether a sharding (or NULL) has no axes in dims and none that are unreduced.
+bool tsr_sharding_is_replicated(const tsr_attr *sharding);
+// Whether two shardings (or NULL) place data alike: open or closed, and what is said to be
+// replicated, make no difference.
+bool tsr_sharding_is_equivalent(const tsr_attr *a, const tsr_attr *b);
 // The SDY_SHARDING that a value has, on an edge or where it is made; NULL in `out_sharding` = none.
 TSR_MUST_USE tsr_status tsr_sharding_get(tsr_ir *ir, tsr_value *value,
                                          const tsr_attr **out_sharding);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "factor/sharding_lists.h"
 #include "factor/shardings.h"
 #include "ir/intern.h"
 #include "propagate/edits.h"
@@ -112,25 +113,7 @@ tsr_status tsr_pass_drop_sharding_rules(tsr_ir *ir, const tsr_pass_options *opti
   return tsr_rules_drop(ir);
 }
 
-static tsr_status drop_dicts(tsr_ir *ir, tsr_op *func, const char *name) {
-  const tsr_attr *list = tsr_op_attr(func, name);
-  if (!list || list->kind != TSR_ATTR_ARRAY) return NULL;
-  const tsr_attr **dicts = tsr_ir_alloc(ir, ((size_t)list->count + 1) * sizeof(const tsr_attr *));
-  TSR_NEED(dicts);
-  for (int64_t i = 0; i < list->count; i++) {
-    const tsr_attr *dict = list->items[i];
-    tsr_named_attr *kept = tsr_ir_alloc(ir, ((size_t)dict->count + 1) * sizeof *kept);
-    int64_t count = 0;
-    TSR_NEED(kept);
-    for (int64_t k = 0; k < dict->count; k++)
-      if (strcmp(dict->entries[k].name, "sdy.sharding") != 0) kept[count++] = dict->entries[k];
-    dicts[i] = tsr_attr_dict(ir, kept, count);
-    TSR_NEED(dicts[i]);
-  }
-  const tsr_attr *made = tsr_attr_array(ir, dicts, list->count);
-  TSR_NEED(made);
-  return tsr_op_attr_set(ir, func, name, made);
-}
+static bool is_sharding(const char *name) { return !strcmp(name, "sdy.sharding"); }
 
 static tsr_status drop_sharding(tsr_op *op, void *context) {
   const export_walk *w = context;
@@ -140,8 +123,8 @@ static tsr_status drop_sharding(tsr_op *op, void *context) {
     return NULL;
   }
   if (tsr_op_is(op, TSR_OP_FUNC)) {
-    TSR_TRY(drop_dicts(w->ir, op, "arg_attrs"));
-    TSR_TRY(drop_dicts(w->ir, op, "res_attrs"));
+    TSR_TRY(tsr_dicts_drop(w->ir, op, "arg_attrs", is_sharding));
+    TSR_TRY(tsr_dicts_drop(w->ir, op, "res_attrs", is_sharding));
   }
   if (!tsr_op_attr(op, "sdy.sharding")) return NULL;
   ++*w->changes;
@@ -163,9 +146,27 @@ static tsr_status inline_mesh(void *context, tsr_op *op, const tsr_attr *shardin
   return NULL;
 }
 
+// Groups of replicas may name a mesh too.
+static tsr_status inline_groups(tsr_op *op, void *context) {
+  const tsr_attr *groups = tsr_op_attr(op, "replica_groups");
+  if (!groups || groups->kind != TSR_ATTR_RECORD || groups->id != TSR_RECORD_GROUP_AXES)
+    return NULL;
+  const tsr_attr *name = tsr_attr_field(groups, TSR_GROUP_AXES_MESH);
+  const tsr_op *mesh =
+      name->kind == TSR_ATTR_SYMBOL ? tsr_ir_find_symbol(context, name->bytes) : NULL;
+  if (!tsr_op_is(mesh, TSR_OP_SDY_MESH)) return NULL;
+  const tsr_attr *const fields[] = {tsr_stablehlo_mesh(context, tsr_op_attr(mesh, "mesh")),
+                                    tsr_attr_field(groups, TSR_GROUP_AXES_AXES)};
+  TSR_NEED(fields[0]);
+  const tsr_attr *made = tsr_attr_record(context, TSR_RECORD_GROUP_AXES, fields);
+  TSR_NEED(made);
+  return tsr_op_attr_set(context, op, "replica_groups", made);
+}
+
 tsr_status tsr_pass_inline_meshes(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
   (void)options;
   TSR_TRY(tsr_shardings_change(ir, inline_mesh, ir, changes));
+  TSR_TRY(tsr_op_walk(ir->module, inline_groups, ir));
   for (tsr_op *op = ir->module->regions[0].first->first, *next = NULL; op; op = next) {
     next = op->next;
     if (tsr_op_is(op, TSR_OP_SDY_MESH)) tsr_op_erase(op);
@@ -281,8 +282,8 @@ static const tsr_attr *even_dim(tsr_ir *ir, const tsr_attr *dim, int64_t index, 
                               tsr_attr_field(dim, TSR_SDY_DIM_CLOSED), NULL);
 }
 
-static tsr_status even_sharding(tsr_ir *ir, const tsr_op *op, const tsr_type *type,
-                                const tsr_attr **sharding) {
+tsr_status tsr_sharding_even(tsr_ir *ir, const tsr_op *op, const tsr_type *type,
+                             const tsr_attr **sharding) {
   const tsr_attr *mesh = tsr_sdy_mesh_of(ir, op, *sharding);
   even_context even = {mesh, type};
   if (!mesh || type->kind != TSR_TYPE_TENSOR || !tsr_type_is_static(type)) return NULL;
@@ -300,7 +301,7 @@ static tsr_status even_list(tsr_ir *ir, tsr_op *op, const char *name, tsr_type_a
   for (int64_t i = 0; i < list->count; i++) {
     made[i] = list->items[i];
     const tsr_type *of = type(op, (int)i);
-    if (of) TSR_TRY(even_sharding(ir, op, of, &made[i]));
+    if (of) TSR_TRY(tsr_sharding_even(ir, op, of, &made[i]));
   }
   const tsr_attr *all = tsr_shardings_attr(ir, made, list->count);
   TSR_NEED(all);
@@ -324,7 +325,7 @@ static tsr_status even_arguments(tsr_ir *ir, tsr_op *op) {
     if (i >= body->arg_count) continue;
     TSR_TRY(tsr_value_sharding(ir, body->args[i], &inner));
     if (!inner) continue;
-    TSR_TRY(even_sharding(ir, op, body->args[i]->type, &inner));
+    TSR_TRY(tsr_sharding_even(ir, op, body->args[i]->type, &inner));
     TSR_TRY(tsr_manual_outer_attr(ir, op, list->items[i], inner, &made[i]));
   }
   const tsr_attr *all = tsr_shardings_attr(ir, made, list->count);
@@ -335,30 +336,40 @@ static tsr_status even_arguments(tsr_ir *ir, tsr_op *op) {
 // Changes the shardings of the arguments or results of a function.
 typedef tsr_status func_change(tsr_ir *ir, const tsr_op *func, const tsr_type *type,
                                const tsr_attr **sharding);
+// All of a list at once: a function may have thousands.
+static tsr_status change_list(tsr_ir *ir, const tsr_sharding_list *list,
+                              const tsr_type *const *types, func_change *change) {
+  const tsr_attr *dicts = tsr_op_attr(list->op, list->name);
+  const tsr_attr **made = calloc((size_t)list->count + 1, sizeof(const tsr_attr *));
+  bool same = true;
+  tsr_status status = made ? NULL : tsr_fail(NO_MEMORY, "shardings of a function");
+  for (int i = 0; !status && i < list->count; i++) {
+    const tsr_attr *old = tsr_sharding_in_dicts(dicts, i);
+    made[i] = old;
+    if (old) status = change(ir, list->op, types[i], &made[i]);
+    same &= tsr_attr_equal(old, made[i]);
+  }
+  if (!status && !same) status = tsr_sharding_list_write(ir, list, made);
+  free(made);
+  return status;
+}
+
 static tsr_status change_func(tsr_ir *ir, tsr_op *func, func_change *change) {
   const tsr_type *type = tsr_func_type(func);
   const tsr_ir_block *body = tsr_func_body(func);
-  for (int i = 0; body && i < body->arg_count; i++) {
-    const tsr_attr *sharding = NULL;
-    TSR_TRY(tsr_value_sharding(ir, body->args[i], &sharding));
-    if (!sharding) continue;
-    TSR_TRY(change(ir, func, body->args[i]->type, &sharding));
-    TSR_TRY(tsr_value_sharding_set(ir, body->args[i], sharding));
+  const tsr_sharding_list results = tsr_sharding_list_of_results(func);
+  if (body && body->arg_count) {
+    const tsr_sharding_list arguments = tsr_sharding_list_of(body->args[0]);
+    TSR_TRY(change_list(ir, &arguments, type->types, change));
   }
-  for (int i = 0; i < type->count - type->input_count; i++) {
-    const tsr_attr *sharding = tsr_func_result_sharding(func, i);
-    if (!sharding) continue;
-    TSR_TRY(change(ir, func, type->types[type->input_count + i], &sharding));
-    TSR_TRY(tsr_func_result_sharding_set(ir, func, i, sharding));
-  }
-  return NULL;
+  return change_list(ir, &results, type->types + type->input_count, change);
 }
 
 static tsr_status even_op(tsr_op *op, void *context) {
   tsr_ir *ir = context;
   switch (op->info->id) {
     case TSR_OP_FUNC:
-      return change_func(ir, op, even_sharding);
+      return change_func(ir, op, tsr_sharding_even);
     case TSR_OP_CALL:
       return even_list(ir, op, "sdy.sharding", result_type);
     case TSR_OP_SDY_MANUAL_COMPUTATION:

@@ -158,30 +158,49 @@ static int dim_of(const tsr_op_rule *rule, int tensor, int factor) {
   return place < 0 ? -1 : rule->places[place].dim;
 }
 
-void tsr_flow_tell(const tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
-                   const tsr_flow_tensors *tensors, const tsr_spread_result *result) {
-  for (int i = 0; flow->how->watch && i < result->gain_count; i++) {
+static void tell(const tsr_flow *flow, const tsr_flow_view *view, const tsr_spread_result *result) {
+  for (int i = 0; i < result->gain_count; i++) {
     const tsr_spread_gain *gain = &result->gains[i];
     const tsr_tensor_sharding *now = NULL;
     for (int k = 0; k < result->change_count; k++)
       if (result->changes[k].tensor == gain->tensor) now = result->changes[k].sharding;
-    const bool returned = tsr_op_is(op, TSR_OP_FUNC) && gain->tensor;
+    const bool returned = tsr_op_is(view->op, TSR_OP_FUNC) && gain->tensor;
     const tsr_flow_event event = {
-        .op = op,
-        .value = tensors->values[gain->tensor],
-        .func_result = returned ? (int)tensors->values[gain->tensor]->index : -1,
-        .dim = dim_of(rule, gain->tensor, gain->factor),
+        .view = view,
+        .tensor = gain->tensor,
+        .op = view->op,
+        .value = view->values[gain->tensor],
+        .func_result =
+            returned ? (int)(view->slots[gain->tensor] - tsr_func_result_slot(view->op, 0)) : -1,
+        .dim = dim_of(view->rule, gain->tensor, gain->factor),
         .axes = gain->axes,
         .mesh = now ? now->mesh : NULL,
-        .source = gain->source < 0 ? NULL : tensors->values[gain->source],
+        .source = gain->source < 0 ? NULL : view->values[gain->source],
         .user_priority = flow->user_priority,
         .op_priority = flow->level < 0 ? 0 : flow->level};
     flow->how->watch(flow->how->context, &event);
   }
 }
 
-tsr_status tsr_flow_put(tsr_flow *flow, uint32_t slot, const tsr_tensor_sharding *sharding,
-                        bool quiet) {
+tsr_status tsr_flow_meet(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
+                         const tsr_spread_how *how, const tsr_flow_tensors *tensors,
+                         tsr_spread_result *out_result) {
+  const tsr_flow_view view = {.op = op,
+                              .rule = rule,
+                              .count = tensors->count,
+                              .slots = tensors->slots,
+                              .values = tensors->values,
+                              .shardings = tensors->shardings};
+  *out_result = (tsr_spread_result){0};
+  if (flow->reviewing) return flow->how->settled(flow->how->context, &view);
+  TSR_TRY(
+      tsr_spread_op(how, rule, tensors->shardings, &flow->scratch, &flow->table.arena, out_result));
+  if (flow->how->watch) tell(flow, &view, out_result);
+  return NULL;
+}
+
+tsr_status tsr_flow_put_apart(tsr_flow *flow, uint32_t slot, const tsr_tensor_sharding *sharding,
+                              const tsr_tensor_sharding *others, bool quiet) {
   if (!slot) return NULL;
   flow->changes++;
   TSR_TRY(tsr_sharding_put(&flow->table, slot, sharding));
@@ -190,7 +209,7 @@ tsr_status tsr_flow_put(tsr_flow *flow, uint32_t slot, const tsr_tensor_sharding
   for (const uint32_t *member = group ? &flow->members[group - 1] : NULL; member && *member;
        member++) {
     if (*member == slot) continue;
-    TSR_TRY(tsr_sharding_put(&flow->table, *member, sharding));
+    TSR_TRY(tsr_sharding_put(&flow->table, *member, others));
     if (!quiet) tsr_flow_notify(flow, *member);
   }
   return NULL;
@@ -199,12 +218,12 @@ tsr_status tsr_flow_put(tsr_flow *flow, uint32_t slot, const tsr_tensor_sharding
 tsr_status tsr_flow_spread(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
                            const tsr_spread_how *how, tsr_flow_tensors *tensors, bool quiet) {
   tsr_spread_result result = {0};
-  TSR_TRY(
-      tsr_spread_op(how, rule, tensors->shardings, &flow->scratch, &flow->table.arena, &result));
-  tsr_flow_tell(flow, op, rule, tensors, &result);
-  for (int i = 0; i < result.change_count; i++)
-    TSR_TRY(tsr_flow_put(flow, tensors->slots[result.changes[i].tensor], result.changes[i].sharding,
-                         quiet));
+  TSR_TRY(tsr_flow_meet(flow, op, rule, how, tensors, &result));
+  for (int i = 0; i < result.change_count; i++) {
+    const tsr_tensor_sharding *sharding = result.changes[i].sharding;
+    TSR_TRY(tsr_flow_put_apart(flow, tensors->slots[result.changes[i].tensor], sharding, sharding,
+                               quiet));
+  }
   return NULL;
 }
 
@@ -306,10 +325,13 @@ enum { DEEPEST_CALLS = 128 };
 
 static void push_op(tsr_flow *flow, const tsr_op *op) {
   if (!op || op == flow->current || !op->result_count) return;
-  push(flow, tsr_sharding_slot_of(tsr_op_result(op, 0)));
+  const uint32_t index = tsr_sharding_slot_of(tsr_op_result(op, 0));
+  if (flow->nodes[index].op == op) push(flow, index);
 }
 
-// The value that stands for the edge which a use flows into; NULL if it flows into none.
+// The value that stands for the edge which a use flows into; NULL if it flows into none. Operands
+// of computations have edges inside, but Shardy does not find them: these edges wait for the next
+// round.
 static tsr_value *owner_of_use(const tsr_use *use) {
   tsr_op *user = use->user;
   const int index = (int)(use - user->operands);
@@ -318,10 +340,7 @@ static tsr_value *owner_of_use(const tsr_use *use) {
   if (!op || !tsr_is_data_flow_op(op->info->id)) return NULL;
   const bool computes =
       op->info->id == TSR_OP_SDY_MANUAL_COMPUTATION || op->info->id == TSR_OP_SDY_NAMED_COMPUTATION;
-  if (computes && !ends) {
-    const tsr_ir_block *body = op->regions[0].first;
-    return body && index < body->arg_count ? body->args[index] : NULL;
-  }
+  if (computes && !ends) return NULL;
   return index < op->result_count ? tsr_op_result(op, index) : NULL;
 }
 
@@ -429,6 +448,16 @@ tsr_status tsr_flow_run(tsr_flow *flow) {
       continue;
     }
     TSR_TRY(spread_node(flow, index));
+    tsr_arena_reset(&flow->scratch);
+  }
+  return spread_results(flow);
+}
+
+tsr_status tsr_flow_review(tsr_flow *flow) {
+  flow->reviewing = true;
+  for (int64_t i = 0; i < flow->order_count; i++) {
+    if (!flow->nodes[flow->order[i]].op) continue;
+    TSR_TRY(spread_node(flow, flow->order[i]));
     tsr_arena_reset(&flow->scratch);
   }
   return spread_results(flow);

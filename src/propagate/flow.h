@@ -41,6 +41,8 @@ typedef struct tsr_flow {
   int64_t user_priority;
   const tsr_op *current;  // the op that is looked at
   int64_t changes;
+  int64_t narrowed;  // how often a group got less than the member that changed
+  bool reviewing;    // ops are shown, nothing changes
 } tsr_flow;
 
 TSR_MUST_USE tsr_status tsr_flow_init(tsr_flow *flow, tsr_ir *ir, const tsr_flow_how *how,
@@ -52,6 +54,8 @@ void tsr_flow_deinit(tsr_flow *flow);
 TSR_MUST_USE tsr_status tsr_flow_run(tsr_flow *flow);
 // All levels of op priorities, or one run without them, with each strategy.
 TSR_MUST_USE tsr_status tsr_flow_levels(tsr_flow *flow);
+// Shows every op with its rule and its tensors to who watches.
+TSR_MUST_USE tsr_status tsr_flow_review(tsr_flow *flow);
 // All user priorities.
 TSR_MUST_USE tsr_status tsr_flow_priorities(tsr_flow *flow);
 
@@ -68,9 +72,11 @@ typedef struct tsr_flow_tensors {
   const tsr_tensor_sharding **shardings;
   tsr_value **values;
 } tsr_flow_tensors;
-// Puts a change of a value into the table and queues what depends on it.
-TSR_MUST_USE tsr_status tsr_flow_put(tsr_flow *flow, uint32_t slot,
-                                     const tsr_tensor_sharding *sharding, bool quiet);
+// Puts a change of a value into the table and queues what depends on it. The others of its group
+// get `others`.
+TSR_MUST_USE tsr_status tsr_flow_put_apart(tsr_flow *flow, uint32_t slot,
+                                           const tsr_tensor_sharding *sharding,
+                                           const tsr_tensor_sharding *others, bool quiet);
 // Queues the ops next to a value whose sharding changed.
 void tsr_flow_notify(tsr_flow *flow, uint32_t slot);
 // Room for the tensors in the scratch memory; false without memory.
@@ -79,8 +85,11 @@ bool tsr_flow_tensors_make(tsr_flow *flow, int count, int operand_count,
 TSR_MUST_USE tsr_status tsr_flow_spread(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
                                         const tsr_spread_how *how, tsr_flow_tensors *tensors,
                                         bool quiet);
-void tsr_flow_tell(const tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
-                   const tsr_flow_tensors *tensors, const tsr_spread_result *result);
+// tsr_spread_op between the tensors, and what happened told to who watches. A review only shows
+// them.
+TSR_MUST_USE tsr_status tsr_flow_meet(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
+                                      const tsr_spread_how *how, const tsr_flow_tensors *tensors,
+                                      tsr_spread_result *out_result);
 // An edge: its sources and its target.
 TSR_MUST_USE tsr_status tsr_flow_edge(tsr_flow *flow, uint32_t node);
 TSR_MUST_USE tsr_status tsr_flow_func_edge(tsr_flow *flow, uint32_t node);

@@ -101,6 +101,23 @@ static tsr_status edge_rule(tsr_flow *flow, tsr_flow_node *node, int sources) {
   return tsr_rule_identity(&flow->kept, tsr_op_result(node->op, 0)->type, sources, 1, &node->rule);
 }
 
+// The group of a target outside of a manual computation gets its sharding without the manual axes,
+// as in Shardy. This takes axes away, so it happens at most as often as there are values.
+static tsr_status put_changes(tsr_flow *flow, const tsr_flow_tensors *tensors,
+                              const manual_border *border, const tsr_spread_result *result) {
+  for (int i = 0; i < result->change_count; i++) {
+    const int tensor = result->changes[i].tensor;
+    const tsr_tensor_sharding *sharding = result->changes[i].sharding, *others = sharding;
+    if (tensor == tensors->operand_count) {
+      TSR_TRY(across(&flow->table.arena, border, false, &sharding));
+      if (flow->narrowed >= flow->table.count) others = sharding;
+      flow->narrowed += others != sharding;
+    }
+    TSR_TRY(tsr_flow_put_apart(flow, tensors->slots[tensor], sharding, others, false));
+  }
+  return NULL;
+}
+
 static tsr_status spread_edge(tsr_flow *flow, tsr_flow_node *node, tsr_flow_tensors *tensors,
                               const manual_border *border) {
   const int target = tensors->operand_count;
@@ -118,16 +135,8 @@ static tsr_status spread_edge(tsr_flow *flow, tsr_flow_node *node, tsr_flow_tens
   tsr_flow_directions(flow, node->op, node->rule, directions);
   const tsr_spread_how how = {.strategy = flow->strategy, .directions = directions};
   tsr_spread_result result = {0};
-  TSR_TRY(tsr_spread_op(&how, node->rule, tensors->shardings, &flow->scratch, &flow->table.arena,
-                        &result));
-  tsr_flow_tell(flow, node->op, node->rule, tensors, &result);
-  for (int i = 0; i < result.change_count; i++) {
-    const int tensor = result.changes[i].tensor;
-    const tsr_tensor_sharding *sharding = result.changes[i].sharding;
-    if (tensor == target) TSR_TRY(across(&flow->table.arena, border, false, &sharding));
-    TSR_TRY(tsr_flow_put(flow, tensors->slots[tensor], sharding, false));
-  }
-  return NULL;
+  TSR_TRY(tsr_flow_meet(flow, node->op, node->rule, &how, tensors, &result));
+  return put_changes(flow, tensors, border, &result);
 }
 
 tsr_status tsr_flow_edge(tsr_flow *flow, uint32_t index) {

@@ -192,13 +192,14 @@ tsr_status tsr_pass_sharding_group_import(tsr_ir *ir, const tsr_pass_options *op
 
 // ---- before propagation: members begin with one sharding ----
 
+// Unreduced axes do not count, as in Shardy.
 static bool is_open_and_empty(const tsr_attr *sharding) {
   const tsr_attr *dims = tsr_attr_field(sharding, TSR_SDY_SHARDING_DIMS);
   for (int64_t i = 0; i < dims->count; i++)
     if (tsr_attr_field(dims->items[i], TSR_SDY_DIM_AXES)->count ||
         tsr_attr_field(dims->items[i], TSR_SDY_DIM_CLOSED)->integer)
       return false;
-  return !tsr_attr_field(sharding, TSR_SDY_SHARDING_UNREDUCED)->count;
+  return true;
 }
 
 // The sharding that all members have which have one; `conflict` if two differ.

@@ -168,6 +168,22 @@ static const tsr_attr *device_tensor(tsr_ir *ir, const tsr_attr *devices) {
   return tsr_attr_dense(ir, type, ids, (size_t)count * sizeof *ids);
 }
 
+const tsr_attr *tsr_stablehlo_mesh(tsr_ir *ir, const tsr_attr *mesh) {
+  const tsr_attr *axes = tsr_attr_field(mesh, TSR_SDY_MESH_AXES);
+  const tsr_attr *devices = tsr_attr_field(mesh, TSR_SDY_MESH_DEVICE_IDS);
+  const tsr_attr **made = tsr_ir_alloc(ir, ((size_t)axes->count + 1) * sizeof(const tsr_attr *));
+  if (!made) return NULL;
+  for (int64_t i = 0; i < axes->count; i++) {
+    made[i] = tsr_attr_record(ir, TSR_RECORD_MESH_AXIS, axes->items[i]->items);
+    if (!made[i]) return NULL;
+  }
+  const bool ordered = tsr_attr_int_count(devices);
+  const tsr_attr *const fields[] = {tsr_attr_array(ir, made, axes->count),
+                                    ordered ? device_tensor(ir, devices) : NULL};
+  if (!fields[0] || (ordered && !fields[1])) return NULL;
+  return tsr_attr_record(ir, TSR_RECORD_MESH, fields);
+}
+
 static tsr_status name_stablehlo_mesh(tsr_ir *ir, tsr_op *op) {
   const tsr_attr *mesh = tsr_op_attr(op, "mesh");
   const tsr_attr *axes = tsr_attr_field(mesh, TSR_SDY_MESH_AXES);

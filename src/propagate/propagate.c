@@ -55,7 +55,10 @@ static tsr_status run(tsr_ir *ir, const tsr_flow_how *how, const tsr_group_list 
                       int64_t *changes) {
   tsr_flow flow;
   tsr_status status = tsr_flow_init(&flow, ir, how, groups);
+  if (!status && how->begin) status = how->begin(how->context, &flow.table);
   if (!status) status = tsr_flow_priorities(&flow);
+  if (!status && how->settled) status = tsr_flow_review(&flow);
+  if (!status && how->end) status = how->end(how->context, &flow.table);
   if (!status) status = tsr_manual_arguments_restore(&flow.table);
   if (!status) status = tsr_sharding_table_write(&flow.table);
   *changes += flow.changes;

@@ -29,6 +29,15 @@ TSR_MUST_USE tsr_status tsr_rules_drop(tsr_ir *ir);
 // `out_list` if none has one.
 TSR_MUST_USE tsr_status tsr_func_result_shardings(tsr_ir *ir, const tsr_op *func,
                                                   const tsr_attr **out_list);
+// The same of its arguments.
+TSR_MUST_USE tsr_status tsr_func_arg_shardings(tsr_ir *ir, const tsr_op *func,
+                                               const tsr_attr **out_list);
+// Cuts the axes of each dim of a sharding near `op` to the longest beginning that divides the dim
+// of `type`; the last one may become a part.
+TSR_MUST_USE tsr_status tsr_sharding_even(tsr_ir *ir, const tsr_op *op, const tsr_type *type,
+                                          const tsr_attr **sharding);
+// An SDY_MESH as StableHLO writes it, a MESH. NULL without memory.
+const tsr_attr *tsr_stablehlo_mesh(tsr_ir *ir, const tsr_attr *mesh);
 // Adds the data-flow edges of one op.
 TSR_MUST_USE tsr_status tsr_edges_add(tsr_ir *ir, tsr_op *op, int64_t *changes);
 // The shardings on the edges of values, in `out_list` of `count`; open ones where they are missing,

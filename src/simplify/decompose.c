@@ -41,7 +41,7 @@ static bool is_static(const tsr_op *op) {
 // Replaces an op of one result by another, with its first operands.
 static tsr_status become(tsr_rewriter *r, tsr_op *op, tsr_op_id id, int operand_count,
                          const tsr_site_attr *attrs, int attr_count) {
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   tsr_value *operands[4];
   for (int i = 0; i < operand_count; i++) operands[i] = tsr_op_operand(op, i);
   tsr_value *made =
@@ -127,7 +127,7 @@ static tsr_status decompose_dynamic_conv(tsr_rewriter *r, tsr_op *op) {
   int64_t padding[2 * MOST_RANK];
   if (!is_static(op) || count < 0 || !constant_ints(op, 2, count, padding)) return NULL;
   // Attributes hold what a site's list has room for, but for the padding, which is set after.
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   tsr_site_attr attrs[8];
   int attr_count = 0;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
@@ -253,7 +253,7 @@ static tsr_status decompose_broadcasting(tsr_rewriter *r, tsr_op *op) {
   for (size_t i = 0; i < sizeof broadcasting / sizeof *broadcasting; i++)
     if (broadcasting[i].from == op->info->id) id = broadcasting[i].to;
   if (id == TSR_OP_UNKNOWN || !is_static(op) || op->operand_count > 3) return NULL;
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   tsr_value *operands[3];
   for (int i = 0; i < op->operand_count; i++)
     operands[i] = broadcast_operand(&site, tsr_op_operand(op, i), type,
@@ -299,11 +299,44 @@ static bool is_promoted(const tsr_op *op) {
 // The inputs are converted first.
 static tsr_status decompose_promotion(tsr_rewriter *r, tsr_op *op) {
   if (!is_promoted(op)) return NULL;
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   for (int i = 0; i < op->operand_count; i++) {
     const tsr_value *argument = op->regions[0].first->args[i];
     tsr_value *wide =
         tsr_site_convert(&site, tsr_op_operand(op, i), tsr_type_element(argument->type));
+    if (!wide) return site.failure;
+    tsr_op_set_operand(op, i, wide);
+  }
+  return tsr_rewriter_changed(r, op);
+}
+
+// The values of a collective that reduces them: all operands but the roots.
+static int reduced_count(const tsr_op *op) {
+  return op->operand_count - (tsr_op_flag(op, "has_dynamic_root") ? 1 : 0);
+}
+
+static const tsr_type *element_of_body(const tsr_op *op) {
+  const tsr_ir_block *block = op->region_count ? op->regions[0].first : NULL;
+  return block && block->arg_count ? tsr_type_element(block->args[0]->type) : NULL;
+}
+
+static bool reduces_between_processes(const tsr_op *op) {
+  return op->info->id == TSR_OP_ALL_REDUCE || op->info->id == TSR_OP_COLLECTIVE_REDUCE ||
+         op->info->id == TSR_OP_REDUCE_SCATTER;
+}
+
+static bool is_promoted_collective(const tsr_op *op) {
+  const tsr_type *element = element_of_body(op);
+  for (int i = 0; element && i < reduced_count(op); i++)
+    if (tsr_type_element(tsr_operand_type(op, i)) != element) return true;
+  return false;
+}
+
+static tsr_status promote_collective(tsr_rewriter *r, tsr_op *op) {
+  if (!is_promoted_collective(op)) return NULL;
+  tsr_site site = {.r = r, .place = op};
+  for (int i = 0; i < reduced_count(op); i++) {
+    tsr_value *wide = tsr_site_convert(&site, tsr_op_operand(op, i), element_of_body(op));
     if (!wide) return site.failure;
     tsr_op_set_operand(op, i, wide);
   }
@@ -402,10 +435,10 @@ static tsr_value *reduce_step(tsr_site *site, const plain_reduce *p, tsr_value *
     else
       dims[rank++] = x->type->dims[d];
   const tsr_type *element = p->type->element;
-  const tsr_type *type = tsr_type_tensor(site->r->ir, element, rank, dims, NULL);
-  const tsr_type *scalar = tsr_type_tensor(site->r->ir, element, 0, NULL, NULL);
+  const tsr_type *type = tsr_type_tensor(site->ir, element, rank, dims, NULL);
+  const tsr_type *scalar = tsr_type_tensor(site->ir, element, 0, NULL, NULL);
   if (!initial) initial = tsr_site_number(site, scalar, p->identity);
-  const tsr_site_attr attr = {"dimensions", tsr_attr_ints(site->r->ir, list, count)};
+  const tsr_site_attr attr = {"dimensions", tsr_attr_ints(site->ir, list, count)};
   tsr_value *const operands[] = {x, initial};
   tsr_op *made = tsr_site_op(site, TSR_OP_REDUCE, operands, 2, &type, 1, 1, &attr, 1);
   tsr_site_body(site, made, p->body, element);
@@ -435,7 +468,7 @@ static tsr_status split_groups(tsr_rewriter *r, tsr_op *op) {
     now[d] = p.reduced[d] && d >= first;
     if (!now[d]) then[rank++] = p.reduced[d];
   }
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   tsr_value *inner = reduce_step(&site, &p, tsr_op_operand(op, 0), now, NULL);
   tsr_value *made = reduce_step(&site, &p, inner, then, tsr_op_operand(op, 1));
   return tsr_site_replace(&site, op, &made);
@@ -459,7 +492,7 @@ static tsr_status widen_rows(tsr_rewriter *r, tsr_op *op) {
   for (int64_t i = rows; i <= most; i++)
     if (outer % i == 0) rows = i;
   if (outer % rows) return NULL;
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   const bool middle[3] = {false, true, false};
   const tsr_type *element = p.type->element;
   tsr_value *x = tsr_site_reshape(
@@ -474,7 +507,7 @@ static tsr_status widen_rows(tsr_rewriter *r, tsr_op *op) {
 }
 
 static tsr_status decompose_replica_sum(tsr_rewriter *r, tsr_op *op) {
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   tsr_value *x = tsr_op_operand(op, 0);
   const tsr_site_attr groups = {"replica_groups", tsr_op_attr(op, "replica_groups")};
   if (!is_static(op)) return NULL;
@@ -568,6 +601,9 @@ static const tsr_rewrite_rule rules[] = {
     {TSR_OP_REDUCE, split_groups},
     {TSR_OP_REDUCE, widen_rows},
     {TSR_OP_REDUCE_WINDOW, decompose_promotion},
+    {TSR_OP_ALL_REDUCE, promote_collective},
+    {TSR_OP_COLLECTIVE_REDUCE, promote_collective},
+    {TSR_OP_REDUCE_SCATTER, promote_collective},
     {TSR_OP_CROSS_REPLICA_SUM, decompose_replica_sum},
     {TSR_OP_UNKNOWN, decompose_broadcasting},
 };
@@ -577,6 +613,10 @@ static tsr_status is_needed(tsr_op *op, void *context) {
   if (op->info->id == TSR_OP_REDUCE || op->info->id == TSR_OP_REDUCE_WINDOW) {
     const int64_t count = op->operand_count ? tsr_type_element_count(tsr_operand_type(op, 0)) : 0;
     *needed = *needed || is_promoted(op) || count >= SPLIT_ELEMENTS;
+    return NULL;
+  }
+  if (reduces_between_processes(op)) {
+    *needed = *needed || is_promoted_collective(op);
     return NULL;
   }
   for (size_t i = 0; i + 1 < sizeof rules / sizeof *rules; i++)

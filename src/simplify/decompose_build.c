@@ -16,7 +16,7 @@ static bool has(tsr_site *site, const void *pointer) {
 
 static bool name_attrs(tsr_site *site, const tsr_site_attr *attrs, int count, tsr_named_attr *out) {
   for (int i = 0; i < count; i++) {
-    out[i].name = tsr_ir_name(site->r->ir, attrs[i].name, strlen(attrs[i].name));
+    out[i].name = tsr_ir_name(site->ir, attrs[i].name, strlen(attrs[i].name));
     out[i].attr = attrs[i].attr;
     if (!has(site, out[i].name) || !has(site, out[i].attr)) return false;
   }
@@ -42,14 +42,14 @@ tsr_op *tsr_site_op(tsr_site *site, tsr_op_id id, tsr_value *const *operands, in
                               .attr_count = attr_count,
                               .attrs = named,
                               .location = site->place->location};
-  tsr_op *op = tsr_op_create(site->r->ir, &parts);
+  tsr_op *op = tsr_op_create(site->ir, &parts);
   if (!has(site, op)) return NULL;
   op->line = site->place->line;
   if (site->block)
     tsr_op_append(site->block, op);
   else
     tsr_op_insert_before(site->place, op);
-  site->failure = tsr_rewriter_push(site->r, op);
+  if (site->r) site->failure = tsr_rewriter_push(site->r, op);
   return site->failure ? NULL : op;
 }
 
@@ -70,19 +70,18 @@ tsr_value *tsr_site_binary(tsr_site *site, tsr_op_id id, tsr_value *x, tsr_value
 }
 
 const tsr_type *tsr_site_retyped(tsr_site *site, const tsr_type *type, const tsr_type *element) {
-  const tsr_type *made =
-      tsr_type_tensor(site->r->ir, element, type->rank, type->dims, type->encoding);
+  const tsr_type *made = tsr_type_tensor(site->ir, element, type->rank, type->dims, type->encoding);
   return has(site, made) ? made : NULL;
 }
 
 tsr_value *tsr_site_number(tsr_site *site, const tsr_type *type, double number) {
   const tsr_scalar_type real = {.dtype = TSR_F64, .kind = TSR_CLASS_FLOAT, .bits = 64, .bytes = 8};
   tsr_scalar_type scalar;
-  char *bytes = tsr_ir_alloc(site->r->ir, TSR_SCALAR_BYTES);
+  char *bytes = tsr_ir_alloc(site->ir, TSR_SCALAR_BYTES);
   if (!type || !has(site, bytes) || !tsr_scalar_type_of(type, &scalar)) return NULL;
   if (!tsr_scalar_convert(&real, &scalar, (tsr_scalar){.f = number}, bytes)) return NULL;
   const tsr_site_attr value = {
-      "value", tsr_attr_dense(site->r->ir, type, bytes,
+      "value", tsr_attr_dense(site->ir, type, bytes,
                               tsr_type_element_count(type) ? (size_t)scalar.bytes : 0)};
   return tsr_site_add(site, TSR_OP_CONSTANT, type, NULL, 0, &value, 1);
 }
@@ -101,8 +100,7 @@ tsr_value *tsr_site_broadcast(tsr_site *site, tsr_value *x, const tsr_type *type
                               const int64_t *dims) {
   if (!x || !type) return NULL;
   if (x->type == type) return x;
-  const tsr_site_attr attr = {"broadcast_dimensions",
-                              tsr_attr_ints(site->r->ir, dims, x->type->rank)};
+  const tsr_site_attr attr = {"broadcast_dimensions", tsr_attr_ints(site->ir, dims, x->type->rank)};
   return tsr_site_add(site, TSR_OP_BROADCAST_IN_DIM, type, &x, 1, &attr, 1);
 }
 
@@ -115,9 +113,8 @@ tsr_value *tsr_site_transpose(tsr_site *site, tsr_value *x, const int64_t *permu
     same = same && permutation[d] == d;
   }
   if (same) return x;
-  const tsr_type *type = tsr_type_tensor(site->r->ir, x->type->element, x->type->rank, dims, NULL);
-  const tsr_site_attr attr = {"permutation",
-                              tsr_attr_ints(site->r->ir, permutation, x->type->rank)};
+  const tsr_type *type = tsr_type_tensor(site->ir, x->type->element, x->type->rank, dims, NULL);
+  const tsr_site_attr attr = {"permutation", tsr_attr_ints(site->ir, permutation, x->type->rank)};
   return tsr_site_add(site, TSR_OP_TRANSPOSE, type, &x, 1, &attr, 1);
 }
 
@@ -125,11 +122,11 @@ tsr_value *tsr_site_transpose(tsr_site *site, tsr_value *x, const int64_t *permu
 
 void tsr_site_body(tsr_site *site, tsr_op *op, tsr_op_id id, const tsr_type *element) {
   if (!op) return;
-  const tsr_type *scalar = tsr_type_tensor(site->r->ir, element, 0, NULL, NULL);
-  tsr_ir_block *block = tsr_block_append(site->r->ir, &op->regions[0]);
+  const tsr_type *scalar = tsr_type_tensor(site->ir, element, 0, NULL, NULL);
+  tsr_ir_block *block = tsr_block_append(site->ir, &op->regions[0]);
   if (!has(site, scalar) || !has(site, block)) return;
-  tsr_value *x = tsr_block_add_arg(site->r->ir, block, scalar, NULL);
-  tsr_value *y = tsr_block_add_arg(site->r->ir, block, scalar, NULL);
+  tsr_value *x = tsr_block_add_arg(site->ir, block, scalar, NULL);
+  tsr_value *y = tsr_block_add_arg(site->ir, block, scalar, NULL);
   if (!has(site, x) || !has(site, y)) return;
   tsr_ir_block *const outer = site->block;
   site->block = block;
@@ -150,9 +147,9 @@ tsr_value *tsr_site_sum(tsr_site *site, tsr_value *x, const bool *kept) {
   }
   if (!reduced_count) return x;
   const tsr_type *element = x->type->element;
-  const tsr_type *type = tsr_type_tensor(site->r->ir, element, rank, dims, NULL);
-  const tsr_type *scalar = tsr_type_tensor(site->r->ir, element, 0, NULL, NULL);
-  const tsr_site_attr attr = {"dimensions", tsr_attr_ints(site->r->ir, reduced, reduced_count)};
+  const tsr_type *type = tsr_type_tensor(site->ir, element, rank, dims, NULL);
+  const tsr_type *scalar = tsr_type_tensor(site->ir, element, 0, NULL, NULL);
+  const tsr_site_attr attr = {"dimensions", tsr_attr_ints(site->ir, reduced, reduced_count)};
   tsr_value *const operands[] = {x, tsr_site_number(site, scalar, 0)};
   tsr_op *op = tsr_site_op(site, TSR_OP_REDUCE, operands, 2, &type, 1, 1, &attr, 1);
   tsr_site_body(site, op, TSR_OP_ADD, element);

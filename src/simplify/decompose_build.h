@@ -6,7 +6,8 @@
 #include "simplify/rewriter.h"
 
 typedef struct tsr_site {
-  tsr_rewriter *r;
+  tsr_ir *ir;
+  tsr_rewriter *r;      // looks at new ops; NULL = nobody does
   tsr_op *place;        // ops are put before it
   tsr_ir_block *block;  // NULL, or ops are put at its end instead
   tsr_status failure;

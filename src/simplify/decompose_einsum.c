@@ -60,7 +60,7 @@ static tsr_value *in_order(tsr_site *site, tsr_value *x, const tsr_einsum_term *
 
 tsr_status tsr_decompose_unary_einsum(tsr_rewriter *r, tsr_op *op) {
   tsr_einsum_equation equation;
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   if (!read_equation(op, &equation)) return NULL;
   tsr_einsum_term *term = &equation.operands[0];
   tsr_value *sum = sum_unused(&site, tsr_op_operand(op, 0), term, NULL, &equation.result);
@@ -109,17 +109,17 @@ static bool add_free(product_dims *p, const tsr_einsum_term *a, const tsr_einsum
 static tsr_value *product(tsr_site *site, tsr_value *const *sides, const product_dims *p,
                           const tsr_type *element) {
   const tsr_attr *fields[4];
-  for (int i = 0; i < 4; i++) fields[i] = tsr_attr_ints(site->r->ir, p->lists[i], p->counts[i]);
+  for (int i = 0; i < 4; i++) fields[i] = tsr_attr_ints(site->ir, p->lists[i], p->counts[i]);
   const bool made = fields[0] && fields[1] && fields[2] && fields[3];
-  const tsr_site_attr numbers = {
-      "dot_dimension_numbers", made ? tsr_attr_record(site->r->ir, TSR_RECORD_DOT, fields) : NULL};
-  const tsr_type *type = tsr_type_tensor(site->r->ir, element, p->result.count, p->sizes, NULL);
+  const tsr_site_attr numbers = {"dot_dimension_numbers",
+                                 made ? tsr_attr_record(site->ir, TSR_RECORD_DOT, fields) : NULL};
+  const tsr_type *type = tsr_type_tensor(site->ir, element, p->result.count, p->sizes, NULL);
   return tsr_site_add(site, TSR_OP_DOT_GENERAL, type, sides, 2, &numbers, 1);
 }
 
 tsr_status tsr_decompose_einsum(tsr_rewriter *r, tsr_op *op) {
   tsr_einsum_equation equation;
-  tsr_site site = {.r = r, .place = op};
+  tsr_site site = {.ir = r->ir, .r = r, .place = op};
   product_dims p = {.counts = {0}};
   if (!read_equation(op, &equation)) return NULL;
   tsr_einsum_term *a = &equation.operands[0], *b = &equation.operands[1];

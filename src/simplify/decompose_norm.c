@@ -27,7 +27,7 @@ static bool norm_open(tsr_rewriter *r, tsr_op *op, norm_parts *out) {
   const uint32_t bits = (uint32_t)epsilon->bits;
   float number;
   memcpy(&number, &bits, sizeof number);
-  *out = (norm_parts){.site = {.r = r, .place = op}, .type = type, .feature = feature};
+  *out = (norm_parts){.site = {.ir = r->ir, .r = r, .place = op}, .type = type, .feature = feature};
   const int64_t features = type->dims[feature];
   const int64_t others = features ? tsr_type_element_count(type) / features : 0;
   out->count = (double)others;
@@ -135,7 +135,7 @@ static int first_segment(const tsr_op *op, const char *name, int count) {
 }
 
 static bool scan_open(tsr_rewriter *r, tsr_op *op, scan_parts *s) {
-  *s = (scan_parts){.site = {.r = r, .place = op},
+  *s = (scan_parts){.site = {.ir = r->ir, .r = r, .place = op},
                     .op = op,
                     .inputs = first_segment(op, "operandSegmentSizes", op->operand_count),
                     .outputs = first_segment(op, "resultSegmentSizes", op->result_count),

@@ -36,7 +36,7 @@ static tsr_status simplify_once(tsr_ir *ir, const tsr_pass_options *options, int
                                   tsr_fold_rules()};
   TSR_TRY(tsr_pass_inline(ir, options, changes));
   TSR_TRY(tsr_rewrite(ir, options, sets, sizeof sets / sizeof *sets, changes));
-  TSR_TRY(tsr_pass_canonicalize(ir, options, changes));
+  TSR_TRY(tsr_pass_operand_order(ir, options, changes));
   TSR_TRY(tsr_pass_cse(ir, options, changes));
   return tsr_pass_symbol_dce(ir, options, changes);
 }

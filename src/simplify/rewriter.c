@@ -34,6 +34,8 @@ bool tsr_op_is_droppable(const tsr_op *op) {
     case TSR_OP_WHILE:
     case TSR_OP_IF:
     case TSR_OP_CASE:
+    case TSR_OP_SDY_MANUAL_COMPUTATION:
+    case TSR_OP_SDY_NAMED_COMPUTATION:
       return body_is_droppable(op);
     case TSR_OP_CUSTOM_CALL:
       return op->result_count > 0 && !tsr_op_flag(op, "has_side_effect");

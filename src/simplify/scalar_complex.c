@@ -88,8 +88,13 @@ COMPLEX_OP(complex_conjugate) {
   return true;
 }
 
+// (x - y) (x + y) is infinite, not NaN, where one of the squares is.
 COMPLEX_OP(complex_square) {
-  return tsr_scalar_complex_multiply(type, (const tsr_scalar[2]){in[0], in[0]}, out);
+  const double x = in[0].f, y = in[0].imag;
+  (void)type;
+  out->f = isfinite(x) && fabs(x) == fabs(y) ? 0 : (x - y) * (x + y);
+  out->imag = 2 * (x * y);
+  return true;
 }
 
 COMPLEX_OP(complex_divide) {

@@ -35,6 +35,18 @@ static double sign_of(double x) {
   return x > 0 ? 1 : -1;
 }
 
+// exp(x) / 2 by way of x + log(1/2) in f32, as programs that run have it for floats but f64.
+static double half_exponential(double x) { return exp((double)(float)(x - 0x1.62e43p-1)); }
+
+static double cosh_of(const tsr_scalar_type *type, double x) {
+  return type->dtype == TSR_F64 ? cosh(x) : half_exponential(x) + half_exponential(-x);
+}
+
+static double sinh_of(const tsr_scalar_type *type, double x) {
+  if (type->dtype == TSR_F64 || fabs(x) < 1) return sinh(x);
+  return half_exponential(x) - half_exponential(-x);
+}
+
 FLOAT_RULE(float_same, x)
 FLOAT_RULE(float_abs, fabs(x))
 FLOAT_RULE(float_acos, acos(x))
@@ -48,7 +60,7 @@ FLOAT_RULE(float_atanh, atanh(x))
 FLOAT_RULE(float_cbrt, cbrt(x))
 FLOAT_RULE(float_ceil, ceil(x))
 FLOAT_RULE(float_clamp, smaller(larger(x, y), in[2].f))
-FLOAT_RULE(float_cosh, cosh(x))
+FLOAT_RULE(float_cosh, cosh_of(type, x))
 FLOAT_RULE(float_cosine, cos(x))
 FLOAT_RULE(float_divide, x / y)
 FLOAT_RULE(float_erf, erf(x))
@@ -71,7 +83,7 @@ FLOAT_RULE(float_round_even, nearbyint(x))
 FLOAT_RULE(float_rsqrt, 1 / sqrt(x))
 FLOAT_RULE(float_sign, sign_of(x))
 FLOAT_RULE(float_sine, sin(x))
-FLOAT_RULE(float_sinh, sinh(x))
+FLOAT_RULE(float_sinh, sinh_of(type, x))
 FLOAT_RULE(float_sqrt, sqrt(x))
 FLOAT_RULE(float_square, x *x)
 FLOAT_RULE(float_subtract, x - y)

@@ -36,6 +36,7 @@ typedef struct tsr_tile_space {
   int64_t dims[TSR_TILE_RANK];
   int row_dims;    // the last dims, which make a row; tsr_tile_reduce is over them
   int batch_dims;  // the first dims, which tsr_tile_fold keeps
+  bool by_blocks;  // run by tsr_tile_run_block only: rows and columns are never joined
 } tsr_tile_space;
 
 // TSR_TILE_ADD and so on, from tile/tile_ops.def, named as in StableHLO and CHLO.
@@ -100,5 +101,11 @@ tsr_status tsr_tile_run(const void *program, const tsr_kernel_call *call);
 // `scratch`: for regions that run many times on few elements.
 void tsr_tile_run_few(const tsr_tile_program *program, int64_t count, const char *const *inputs,
                       char *const *outputs, char *scratch);
+
+// Runs a program whose space is rows x columns, without reductions and indices, on the first `rows`
+// and `columns` of it, on this thread: for kernels that make a block of a tensor at a time. Inputs
+// and outputs begin with the block; `scratch` is 64-byte aligned.
+void tsr_tile_run_block(const tsr_tile_program *program, int64_t rows, int64_t columns,
+                        const char *const *inputs, char *const *outputs, char *scratch);
 
 #endif

@@ -65,7 +65,7 @@ static bool keeps_rows(tsr_tile_program *p) {
   unsigned row = 0;
   for (int i = p->space.rank - p->space.row_dims; i < p->space.rank; i++)
     row |= (unsigned)(p->space.dims[i] != 1) << i;
-  bool keeps = p->fold_count > 0;
+  bool keeps = p->fold_count > 0 || p->space.by_blocks;
   p->levels = 0;
   for (int64_t i = 0; i < p->value_count; i++) {
     tsr_tile_value *value = &p->values[i];

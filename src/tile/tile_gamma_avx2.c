@@ -47,7 +47,8 @@ AVX2_INLINE tsr_f64x4 log_of_gamma(tsr_f64x4 x) {
   const tsr_f64x4 below = size * size64(half_turns(size).sine);
   const tsr_f64x4 reflected = steps.product * all64(2 * PI_HALF) / below;
   const tsr_f64x4 value = stirling - log64(select64(is_negative, reflected, steps.product));
-  const tsr_f64x4 result = _mm256_xor_pd(value, sign_bit64(is_negative));
+  const tsr_f64x4 is_root = _mm256_or_pd(COMPARE64(x, EQ, all64(1)), COMPARE64(x, EQ, all64(2)));
+  const tsr_f64x4 result = _mm256_andnot_pd(is_root, _mm256_xor_pd(value, sign_bit64(is_negative)));
   return select64(COMPARE64(size, EQ, all64(INFINITY)), size, result);
 }
 

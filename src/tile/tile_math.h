@@ -10,6 +10,9 @@
 #define MATH_AVX2_F64(op, name) extern tsr_tile_loop tsr_tile_avx2_f64_##name;
 #include "tile/tile_math.def"
 
+// log(1/2) in f32
+#define LOG_HALF32 -0x1.62e43p-1
+
 // Functions that the C library lacks (tile_special.c), of f64; those of f32 are these, rounded.
 double tsr_bessel_i1e(double x);
 double tsr_digamma(double x);

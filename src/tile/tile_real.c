@@ -36,6 +36,15 @@ static double logistic(double x) {
   return (signbit(x) ? e : 1) / (1 + e);
 }
 
+// As XLA has it: see tile_trig_avx2.c.
+static double half_exponential(double x) { return exp((double)(float)(x + LOG_HALF32)); }
+
+static double cosh_of_f32(double x) { return half_exponential(x) + half_exponential(-x); }
+
+static double sinh_of_f32(double x) {
+  return fabs(x) < 1 ? sinh(x) : half_exponential(x) - half_exponential(-x);
+}
+
 REAL_LOOP(float, f32_cbrt, cbrt(x))
 REAL_LOOP(double, f64_cbrt, cbrtl(x))  // cbrt is wrong by up to 4 units
 REAL_RULE(cosine, cos(x))
@@ -55,14 +64,16 @@ REAL_RULE(asinh, asinh(x))
 REAL_RULE(atan, atan(x))
 REAL_RULE(atanh, atanh(x))
 REAL_RULE(bessel_i1e, tsr_bessel_i1e(x))
-REAL_RULE(cosh, cosh(x))
+REAL_LOOP(float, f32_cosh, cosh_of_f32(x))
+REAL_LOOP(double, f64_cosh, cosh(x))
 REAL_RULE(digamma, tsr_digamma(x))
 REAL_RULE(erf, erf(x))
 REAL_RULE(erf_inv, tsr_erf_inv(x))
 REAL_LOOP(float, f32_erfc, erfc(x))
 REAL_LOOP(double, f64_erfc, erfcl(x))  // erfc is wrong by up to 5
 REAL_RULE(lgamma, tsr_lgamma(x))
-REAL_RULE(sinh, sinh(x))
+REAL_LOOP(float, f32_sinh, sinh_of_f32(x))
+REAL_LOOP(double, f64_sinh, sinh(x))
 REAL_RULE2(atan2, atan2(x, y))
 REAL_RULE2(power, pow(x, y))
 REAL_RULE2(remainder, fmod(x, y))

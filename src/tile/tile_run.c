@@ -92,7 +92,7 @@ static void run_rows_of_tiles(tsr_tile_worker *w, int64_t row, int64_t end, int6
   const tsr_tile_program *p = w->program;
   // A row may have no columns, and a sum all the same.
   const int64_t least = p->columns ? 0 : 1;
-  run_once(w, row, first, tsr_least(p->tile_columns, p->columns));
+  run_once(w, row, first, tsr_least(p->tile_columns, last - first));
   for (; row < end; row += p->tile_rows)
     for (int64_t column = first; column < last + least; column += p->tile_columns) {
       w->row = row, w->rows = tsr_least(p->tile_rows, end - row);
@@ -288,6 +288,13 @@ tsr_status tsr_tile_run(const void *program, const tsr_kernel_call *call) {
   if (!p->rows || (!p->columns && !p->levels)) return NULL;
   const int64_t tasks = p->row_tasks * p->column_tasks;
   return tasks == 1 ? run_task(&run, 0, 0) : tsr_pool_run(pool, tasks, run_task, &run);
+}
+
+void tsr_tile_run_block(const tsr_tile_program *program, int64_t rows, int64_t columns,
+                        const char *const *inputs, char *const *outputs, char *scratch) {
+  tsr_tile_worker w;
+  start_worker(&w, program, inputs, outputs, NULL, scratch);
+  run_rows_of_tiles(&w, 0, rows, 0, columns);
 }
 
 void tsr_tile_run_few(const tsr_tile_program *program, int64_t count, const char *const *inputs,

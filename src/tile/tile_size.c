@@ -14,6 +14,7 @@ enum {
   LARGEST_TILE = 4096,
   FOLD_COLUMNS = 512,
   BLOCK_COLUMNS = 64,  // of tiles that transpose
+  LEAST_BLOCK_ROW = 128,
   FEW_ROWS = 8,
   LONG_ROW = 65536,
   TASK_NANOSECONDS = 100 * 1000,
@@ -93,6 +94,8 @@ static void choose_tile(tsr_tile_program *p, int64_t live, int64_t most) {
   if (p->fold_count) p->tile_rows = power_below(p->tile_rows);
   // Without transposes a tile of several rows is of whole rows.
   if (!p->levels && !p->fold_count && p->tile_columns < columns && !blocks) p->tile_rows = 1;
+  // Rows of a block lie apart: one at a time is one piece of memory.
+  if (p->space.by_blocks && !blocks && columns >= LEAST_BLOCK_ROW) p->tile_rows = 1;
 }
 
 // A guess of the nanoseconds for one index.

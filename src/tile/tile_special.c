@@ -120,7 +120,7 @@ static double zeta_of_positive(double s, exact_sum q) {
   for (int i = 0; i < FIRST; i++) {
     const double term = power_of(sum_of(q, i), s);
     sum = sum_of(sum, term);
-    if (term < sum.value * 0x1p-60) return sum.value;
+    if (term < sum.value * 0x1p-60 || isinf(sum.value)) return sum.value;
   }
   const exact_sum end = sum_of(q, FIRST);
   const double inverse = 1 / end.value, power = power_of(end, s);
@@ -129,7 +129,9 @@ static double zeta_of_positive(double s, exact_sum q) {
     corrections += factor * zeta_corrections[k];
     factor *= (s + 2 * k + 1) * inverse * (s + 2 * k + 2) * inverse;
   }
-  return sum.value + (sum.rest + power * (corrections + end.value / (s - 1)));
+  // For large q the power may be 0 where the integral is not, and its corrections no number.
+  const double integral = power_of(end, s - 1) / (s - 1);
+  return sum.value + (sum.rest + (power > 0 ? power * corrections : 0) + integral);
 }
 
 // The sum of (q + k)^-s over all whole k repeats with q, so that

@@ -105,6 +105,12 @@ typedef struct tsr_trial_verdict {
 TSR_MUST_USE tsr_status tsr_trial_compare(const tsr_trial_values *got, const char *path,
                                           const tsr_trial_tolerance *tolerance, tsr_text *out,
                                           tsr_trial_verdict *out_verdict);
+// Compares results with others of the same executable, or one of the same signature; those that are
+// `missing` are not compared.
+TSR_MUST_USE tsr_status tsr_trial_compare_values(const tsr_trial_values *got,
+                                                 const tsr_trial_values *want,
+                                                 const tsr_trial_tolerance *tolerance,
+                                                 tsr_text *out, tsr_trial_verdict *out_verdict);
 // Compares results with the sums and samples of a generated case.
 TSR_MUST_USE tsr_status tsr_trial_compare_sums(const tsr_trial_values *got,
                                                const tsr_trial_case *trial, tsr_text *out,

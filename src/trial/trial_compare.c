@@ -124,18 +124,25 @@ static tsr_status create_alike(const tsr_trial_values *got, tsr_trial_values *ou
   return status;
 }
 
+tsr_status tsr_trial_compare_values(const tsr_trial_values *got, const tsr_trial_values *want,
+                                    const tsr_trial_tolerance *tolerance, tsr_text *out,
+                                    tsr_trial_verdict *out_verdict) {
+  tsr_trial_verdict verdict = {0};
+  for (int64_t i = 0; i < got->count; i++)
+    if (!want->items[i].missing) TSR_TRY(compare_value(got, want, i, tolerance, out, &verdict));
+  TSR_TRY(tsr_text_check(out));
+  *out_verdict = verdict;
+  return NULL;
+}
+
 tsr_status tsr_trial_compare(const tsr_trial_values *got, const char *path,
                              const tsr_trial_tolerance *tolerance, tsr_text *out,
                              tsr_trial_verdict *out_verdict) {
   tsr_trial_values want = {0};
-  tsr_trial_verdict verdict = {0};
   TSR_TRY(create_alike(got, &want));
   tsr_status status = tsr_trial_values_read_some(&want, path);
-  for (int64_t i = 0; !status && i < got->count; i++)
-    if (!want.items[i].missing) status = compare_value(got, &want, i, tolerance, out, &verdict);
+  if (!status) status = tsr_trial_compare_values(got, &want, tolerance, out, out_verdict);
   tsr_trial_values_deinit(&want);
-  if (!status) status = tsr_text_check(out);
-  if (!status) *out_verdict = verdict;
   return status;
 }
 

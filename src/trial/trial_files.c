@@ -134,8 +134,7 @@ static tsr_status find_shapes(const tsr_program *program, const tsr_tree *tree, 
     int64_t tensor = tsr_tree_find(tree, value.name);
     if (tensor < 0) tensor = tsr_tree_find(tree, name.text);
     if (tensor < 0)
-      return tsr_fail(NOT_FOUND, "no tensor \"%s\" or \"%s\", whose sizes the program needs",
-                      name.text, value.name);
+      return tsr_fail(NOT_FOUND, "no tensor \"%s\", whose sizes the program needs", value.name);
     shapes[i] = tsr_tensor_shape(tsr_tree_at(tree, tensor));
     *out_unknown = true;
   }

@@ -215,6 +215,22 @@ typedef struct program_sums {
   int64_t inputs, outputs;
 } program_sums;
 
+// The operands and results of one program, from `sums` on.
+static tsr_status check_program_values(const tsr_op *op, const tsr_attr *program,
+                                       const tsr_type *type, const program_sums *sums) {
+  for (int i = 0; i < type->count; i++) {
+    const bool input = i < type->input_count;
+    const int64_t place = input ? sums->inputs + i : sums->outputs + i - type->input_count;
+    if (place >= (input ? op->operand_count : op->result_count)) continue;  // told by the count
+    const tsr_type *found =
+        input ? tsr_operand_type(op, (int)place) : tsr_op_result(op, (int)place)->type;
+    TSR_ASK(found == type->types[i], op, "", "%s %lld is %s, expected %s as in %s",
+            input ? "operand" : "result", (long long)place, SHOW_TYPE(found),
+            SHOW_TYPE(type->types[i]), SHOW_ATTR(program));
+  }
+  return NULL;
+}
+
 static tsr_status find_program(tsr_ir *ir, const tsr_op *op, const tsr_attr *symbol,
                                const tsr_type **out_type) {
   TSR_ASK(symbol->kind == TSR_ATTR_SYMBOL && !symbol->count, op, "",
@@ -236,6 +252,7 @@ static tsr_status add_programs(tsr_ir *ir, const tsr_op *op, const tsr_attr *row
   for (int64_t i = 0; i < row->count; i++) {
     const tsr_type *type = NULL;
     TSR_TRY(find_program(ir, op, row->items[i], &type));
+    TSR_TRY(check_program_values(op, row->items[i], type, sums));
     sums->inputs += type->input_count;
     sums->outputs += type->count - type->input_count;
   }

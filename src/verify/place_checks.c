@@ -3,7 +3,8 @@
 
 // ---- blocks
 
-// The op that ends the blocks of an op's regions. Functions may end with any terminator.
+// The op that ends the blocks of an op's regions. Functions may end with any terminator, and with
+// an op of an unknown dialect, which may be one.
 static tsr_op_id end_of(const tsr_op *op) {
   return op->info->id == TSR_OP_SDY_MANUAL_COMPUTATION ||
                  op->info->id == TSR_OP_SDY_NAMED_COMPUTATION
@@ -14,6 +15,7 @@ static tsr_op_id end_of(const tsr_op *op) {
 static tsr_status check_end(const tsr_op *op, const tsr_ir_block *block) {
   const tsr_op *end = tsr_block_terminator(block);
   const bool is_func = op->info->id == TSR_OP_FUNC;
+  if (is_func && block->last && block->last->info->id == TSR_OP_UNKNOWN) return NULL;
   TSR_ASK(end && (is_func || end->info->id == end_of(op)), op, "",
           "a block ends with %s, expected %s", block->last ? block->last->name : "no op",
           is_func ? "func.return" : tsr_op_info_of(end_of(op))->name);

@@ -12,6 +12,10 @@ TSR_MUST_USE tsr_status tsr_check_value_sharding(tsr_ir *ir, const tsr_op *func,
                                                  const tsr_attr *dict, const tsr_type *type,
                                                  const char *what, int index);
 
+// #sdy.propagation_edges on an op, which is an OPAQUE.
+TSR_MUST_USE tsr_status tsr_check_propagation_edges(tsr_ir *ir, const tsr_op *op,
+                                                    const tsr_attr *attr);
+
 // The SDY_MESH that a sharding is bound to, seen from an op; NULL if there is none of its name.
 const tsr_attr *tsr_sdy_mesh_of(const tsr_ir *ir, const tsr_op *op, const tsr_attr *sharding);
 static inline bool tsr_sdy_is_maximal(const tsr_attr *mesh) {

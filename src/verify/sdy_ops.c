@@ -226,7 +226,7 @@ static tsr_status check_rule(const tsr_op *op, const tsr_attr *rule) {
 
 // ---- attributes of any op
 
-// Tags of Shardy's debugging are kept as text; only their kind is looked at.
+// Tags of Shardy's debugging are kept as text.
 static bool is_edges(const tsr_attr *attr) {
   static const char start[] = "#sdy.propagation_edges";
   return attr->kind == TSR_ATTR_OPAQUE && !strncmp(attr->bytes, start, sizeof start - 1);
@@ -251,9 +251,11 @@ static tsr_status check_sdy_attr(tsr_ir *ir, const tsr_op *op, const char *name,
             "sdy.sharding_rule is %s, expected #sdy.op_sharding_rule", SHOW_ATTR(attr));
     return check_rule(op, attr);
   }
-  if (!strcmp(name, "sdy.propagation_edges"))
+  if (!strcmp(name, "sdy.propagation_edges")) {
     TSR_ASK(is_edges(attr), op, "", "%s is %s, expected #sdy.propagation_edges", name,
             SHOW_ATTR(attr));
+    return tsr_check_propagation_edges(ir, op, attr);
+  }
   if (!strcmp(name, "sdy.result_propagation_edges") ||
       !strcmp(name, "sdy.block_arg_propagation_edges"))
     TSR_ASK(is_edges_list(attr), op, "", "%s is %s, expected a list of #sdy.propagation_edges",

@@ -28,6 +28,9 @@ tessera opt sum.mlir
 tessera opt inline,fold,cse,dce sum.mlir
 tessera opt --inline --fold --cse --dce sum.mlir -o small.mlir; cat small.mlir; tessera opt 'inline{all},fold{elements=64},cse,dce' sum.mlir | diff - small.mlir; tessera opt --inline=all --fold=elements=64 --cse --dce - < sum.mlir | diff - small.mlir
 tessera opt fold{elements=1},dce sum.mlir | grep -c add
+# Reshards and all-reduces where shardings do not fit together.
+printf 'sdy.mesh @mesh = <["x"=2, "y"=4]>\nfunc.func @main(%%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %%b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) -> tensor<8x8xf32> {\n  %%0 = stablehlo.dot %%a, %%b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>\n  return %%0 : tensor<8x8xf32>\n}\n' > product.mlir; tessera opt --sdy-insert-explicit-reshards=enable-full-version=true product.mlir
+tessera opt --sdy-verify-unreduced-axes --sdy-insert-explicit-reshards product.mlir | diff - <(tessera opt product.mlir)
 # How it is printed.
 tessera opt sum.mlir --generic | head -7
 tessera opt sum.mlir --locations | grep loc

@@ -107,6 +107,7 @@ static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[])
   X(plan_fit, plan_fit(w, n))                                                                    \
   X(plan_check, plan_check(w, n))                                                                \
   X(program_refine, tsr_program_refine(w->program, TSR_SHAPE(8), n, OUT(0)))                     \
+  X(program_propagate, propagate(w, n))                                                          \
   X(rules_create, tsr_rules_create(&(tsr_rule){0}, n, OUT(0)))                                   \
   X(rules_parse_facts, parse_rules(w, n, 0, 0))                                                  \
   X(rules_parse_kept, parse_rules(w, 0, n, 0))                                                   \
@@ -126,6 +127,14 @@ static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[])
 static tsr_status fail_always(void *context, int64_t index, int worker) {
   (void)context, (void)worker;
   return tsr_fail(NOT_FOUND, "task %lld was run", (long long)index);
+}
+
+static tsr_status propagate(world *w, int n) {
+  const tsr_value_constraint constraint = {"%x", "x"};
+  tsr_propagate_options options = TSR_PROPAGATE_OPTIONS;
+  options.constraints = &constraint;
+  options.constraint_count = n;
+  return tsr_program_propagate(w->program, &options, OUT(0));
 }
 
 static const tsr_layout *const *other(world *w) { return (const tsr_layout *const *)&w->other; }

@@ -51,6 +51,7 @@ static const char *const data_axis[] = {"data"};
 // ---- the calls: name, a value past the last one, the call ----
 
 #define CALLS(X)                                                                                  \
+  X(program_propagate, TSR_PROPAGATE_BASIC_FIRST + 1, propagate_by(w, v))                         \
   X(array_zeros, TSR_DTYPE_COUNT, tsr_array_zeros(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
   X(array_empty, TSR_DTYPE_COUNT, tsr_array_empty(w->comm, w->layout, (tsr_dtype)v, OUT(0)))      \
   X(array_shard, TSR_DTYPE_COUNT,                                                                 \
@@ -154,6 +155,12 @@ static void *const *outs(world *w) {
   static void *out[8];
   for (int d = 0; d < 8; d++) out[d] = (char *)OUT(0) + (ptrdiff_t)64 * d;
   return out;
+}
+
+static tsr_status propagate_by(world *w, int v) {
+  tsr_propagate_options options = TSR_PROPAGATE_OPTIONS;
+  options.strategy = (tsr_propagate_strategy)v;
+  return tsr_program_propagate(w->program, &options, OUT(0));
 }
 
 static tsr_status sequence_by(world *w, int v) {

@@ -76,6 +76,9 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
     tsr_program_result(w->program, 0, i, &(tsr_program_value){.size = sizeof(tsr_program_value)})) \
   X(program_result_of, 1, INDEX_OUT_OF_RANGE,                                                      \
     tsr_program_result(w->program, i, 0, &(tsr_program_value){.size = sizeof(tsr_program_value)})) \
+  X(preflight_reshard_at, 1, INDEX_OUT_OF_RANGE,                                                   \
+    tsr_preflight_reshard_at(w->preflight, i,                                                      \
+                             &(tsr_preflight_reshard){.size = sizeof(tsr_preflight_reshard)}))     \
   X(executable_argument, 1, INDEX_OUT_OF_RANGE,                                                    \
     tsr_executable_argument(w->executable, i,                                                      \
                             &(tsr_executable_value){.size = sizeof(tsr_executable_value)}))        \

@@ -1,5 +1,7 @@
 #include "contract/world.h"
 
+#include "tessera/own.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -122,6 +124,19 @@ static void make_transfers(world *w) {
   assert_ok(tsr_axis_registry_add(w->registry, "mine", &TSR_LOGICAL_NAME("tp"), NULL, false));
 }
 
+static void make_preflight(world *w) {
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=4]>\n"
+      "func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}) -> "
+      "(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {\n"
+      "  return %x : tensor<8xf32>\n}\n";
+  TSR_OWN(program, program);
+  TSR_OWN(propagation, propagation);
+  assert_ok(tsr_program_read("gather", text, sizeof text - 1, NULL, &program));
+  assert_ok(tsr_program_propagate(program, NULL, &propagation));
+  assert_ok(tsr_preflight_create(propagation, NULL, &w->preflight));
+}
+
 static void make_programs(world *w) {
   static const char text[] =
       "sdy.mesh @mesh = <[\"x\"=4]>\n"
@@ -139,6 +154,7 @@ int world_set_up(void **state) {
   make_files(w);
   make_transfers(w);
   make_programs(w);
+  make_preflight(w);
   memset(w->out, CANARY, sizeof w->out);
   *state = w;
   return 0;
@@ -148,6 +164,7 @@ int world_tear_down(void **state) {
   world *w = *state;
   tsr_executable_release(w->executable);
   tsr_program_release(w->program);
+  tsr_preflight_release(w->preflight);
   tsr_partitioner_release(w->partitioner);
   tsr_placer_release(w->placer);
   tsr_npz_destroy(w->npz);

@@ -58,6 +58,7 @@ typedef struct world {
   tsr_placer *placer;
   tsr_partitioner *partitioner;
   tsr_executable *executable;  // of `program`
+  tsr_preflight *preflight;    // of a program that reshards one value
   tsr_program *program;        // one function of one argument and one result, one mesh
   float host[128];
   // Outputs of calls that fail.

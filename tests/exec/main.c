@@ -6,6 +6,7 @@ int suite_executable(void);
 int suite_fusion(void);
 int suite_lanes(void);
 int suite_moves(void);
+int suite_parallel(void);
 int suite_products(void);
 int suite_reductions(void);
 
@@ -19,6 +20,7 @@ int main(void) {
   failed += suite_fusion();
   failed += suite_lanes();
   failed += suite_moves();
+  failed += suite_parallel();
   failed += suite_products();
   failed += suite_reductions();
   return failed;

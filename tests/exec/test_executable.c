@@ -118,7 +118,7 @@ static void programs_without_an_entry_and_ops_that_do_not_run_are_refused(void *
        "(tensor<2xf32>, !stablehlo.token)\n"
        "  return %0#1 : !stablehlo.token\n"
        "}\n",
-       "stablehlo.infeed at line 2: the op does not run"},
+       "stablehlo.infeed at line 2: the op runs in interpreter.run_parallel only"},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     TSR_OWN(program, program);

@@ -1,5 +1,5 @@
-// Every recorded program, from text and from bytecode: results within the tolerances of its case,
-// the same bits for 1, 2 and 5 workers.
+// Every recorded program, from text and from bytecode, whole and partitioned: results within the
+// tolerances of its case, the same bits for 1, 2 and 5 workers.
 //
 // Those that fail are listed by name; arguments choose some of them.
 #include <dirent.h>
@@ -78,12 +78,23 @@ static tsr_status check_workers(const tsr_program *program, const tsr_trial_case
   return status;
 }
 
+// The program partitioned for the devices of its mesh.
+static tsr_status check_partitioned(const tsr_program *program, const tsr_trial_case *trial) {
+  tsr_program *partitioned = NULL;
+  TSR_TRY(tsr_program_transform(program, "partition,lanes", &partitioned));
+  tsr_status status = check_workers(partitioned, trial);
+  tsr_program_release(partitioned);
+  return tsr_note(status, "partitioned");
+}
+
 static tsr_status check_case(const char *folder, bool artifact) {
   tsr_trial_case trial;
   tsr_program *program = NULL;
   TSR_TRY(tsr_trial_case_open(folder, artifact, &trial));
   tsr_status status = tsr_program_open(trial.program, NULL, &program);
   if (!status) status = check_workers(program, &trial);
+  if (!status && !artifact && tsr_program_mesh_count(program))
+    status = check_partitioned(program, &trial);
   tsr_program_release(program);
   tsr_trial_case_deinit(&trial);
   return status;

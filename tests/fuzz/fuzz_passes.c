@@ -19,7 +19,7 @@ static void check_passes(tsr_ir *ir, const char *passes) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const lists[] = {"simplify",
-                                      "composites,inline{all},canonicalize,cse,fold,dce"};
+                                      "composites,inline{all},operand-order,cse,fold,dce"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     tsr_ir *ir = tsr_ir_create();
     if (!ir) return 0;

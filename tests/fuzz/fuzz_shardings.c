@@ -18,9 +18,21 @@ static void check_passes(tsr_ir *ir, const char *passes) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const lists[] = {
-      "sdy-basic-propagate", "sdy-propagation-pipeline",
+      "import-gspmd",
+      "sdy-basic-propagate",
+      "sdy-propagation-pipeline",
       "sdy-propagation-pipeline{dedup-functions-fully=true}",
-      "sdy-user-priority-propagate{keep-sharding-rules conservative-propagation}"};
+      "sdy-user-priority-propagate{keep-sharding-rules conservative-propagation}",
+      "sdy-insert-explicit-reshards{enable-full-version=true}",
+      "sdy-verify-unreduced-axes,sdy-insert-explicit-reshards",
+      "sdy-reshard-to-collectives,canonicalize",
+      "canonicalize,sdy-remove-all-gather-reduce-scatter-for-cmv1",
+      "sdy-explicit-gather-scatter-batching",
+      "sdy-export-pipeline{enable-insert-explicit-collectives=true}",
+      "sdy-resolve-permutation-factors",
+      "sdy-pad-for-divisibility",
+      "sdy-resolve-single-device-sharding,sdy-convert-global-to-local",
+      "partition,lanes"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     tsr_ir *ir = tsr_ir_create();
     if (!ir) return 0;

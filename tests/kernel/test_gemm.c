@@ -310,6 +310,78 @@ static void types_that_do_not_multiply_are_refused(void **state) {
   assert_fails(tsr_gemm_plan(&gemm), UNSUPPORTED, "a product of f32 with result complex<f32>");
 }
 
+// ---- epilogues ----
+
+// (product + bias of the column) * element of a tensor, on blocks of a planned product.
+static tsr_tile_program *make_epilogue(const tsr_gemm *gemm) {
+  const tsr_dtype dtype = gemm->result.dtype;
+  const int64_t columns = gemm->result.columns.count, down[] = {columns, 1}, bias[] = {0, 1};
+  tsr_tile_space space = {.rank = 2, .row_dims = 1, .by_blocks = true};
+  tsr_gemm_largest_block(gemm, &space.dims[0], &space.dims[1]);
+  tsr_tile_program *p = tsr_tile_create(&space);
+  const int product = tsr_tile_load(p, 0, dtype, down, 0), b = tsr_tile_load(p, 1, dtype, bias, 0);
+  const int sum = tsr_tile_apply(p, TSR_TILE_ADD, (int[]){product, b});
+  const int factor = tsr_tile_load(p, 2, dtype, down, 0);
+  tsr_tile_store(p, tsr_tile_apply(p, TSR_TILE_MULTIPLY, (int[]){sum, factor}), 0, down, 0);
+  assert_ok(tsr_tile_finish(p));
+  return p;
+}
+
+static void check_epilogue(const product_case *c, test_random *random) {
+  test_tensor a = make_tensor(random, c->left, c->batch * c->m * c->k);
+  test_tensor b = make_tensor(random, c->right, c->batch * c->n * c->k);
+  const int64_t count = c->batch * c->m * c->n, bytes = tsr_gemm_element_bytes(c->result);
+  test_tensor bias = make_tensor(random, c->result, c->n);
+  test_tensor factors = make_tensor(random, c->result, count);
+  char *wanted = calloc((size_t)count, (size_t)bytes), *found = malloc((size_t)(count * bytes));
+  for (int64_t i = 0; i < count; i++)
+    write_number(c->result, wanted + i * bytes,
+                 (plain_sum(c, &a, &b, i / (c->m * c->n), i / c->n % c->m, i % c->n) +
+                  bias.numbers[i % c->n]) *
+                     factors.numbers[i]);
+  tsr_gemm gemm = gemm_of(c);
+  assert_ok(tsr_gemm_plan(&gemm));
+  assert_true(tsr_gemm_takes_epilogue(&gemm));
+  const tsr_gemm_argument whole = {0, c->m * c->n * bytes, c->n * bytes, bytes};
+  const tsr_gemm_argument inputs[] = {{2, 0, 0, bytes}, {3, whole.batch, whole.row, whole.column}};
+  const tsr_gemm_epilogue epilogue = {.program = make_epilogue(&gemm),
+                                      .input_count = 2,
+                                      .output_count = 1,
+                                      .inputs = inputs,
+                                      .outputs = &whole,
+                                      .scratch = (gemm.scratch_bytes + 63) / 64 * 64};
+  gemm.epilogue = &epilogue;
+  gemm.scratch_bytes = epilogue.scratch + tsr_tile_scratch_bytes(epilogue.program);
+  for (int workers = 1; workers < 6; workers += workers == 1 ? 1 : 3) {
+    run_gemm(&gemm, (const char *[]){a.elements, b.elements, bias.elements, factors.elements},
+             found, workers);
+    assert_memory_equal(found, wanted, (size_t)(count * bytes));
+  }
+  tsr_tile_destroy(epilogue.program);
+  free(found);
+  free(wanted);
+  test_tensor *made[] = {&a, &b, &bias, &factors};
+  for (size_t i = 0; i < COUNT_OF(made); i++) free_tensor(made[i]);
+}
+
+static void epilogues_run_on_every_block_of_a_product(void **state) {
+  (void)state;
+  test_random random = {11};
+  // Shared panels with two blocks of the depth; tiles of their own; batches; one row; few rows of a
+  // large matrix; sums that are kept apart.
+  static const product_case cases[] = {
+      {1, 390, 403, 330, false, false, TSR_F32, TSR_F32, TSR_F32},
+      {1, 700, 90, 340, true, false, TSR_F32, TSR_F32, TSR_F32},
+      {3, 250, 131, 100, false, true, TSR_F32, TSR_F32, TSR_F32},
+      {1, 2, 3001, 90, false, false, TSR_F32, TSR_F32, TSR_F32},
+      {1, 8, 1030, 200, false, false, TSR_F32, TSR_F32, TSR_F32},
+      {2, 300, 310, 60, false, false, TSR_BF16, TSR_BF16, TSR_BF16},
+      {1, 420, 390, 170, false, false, TSR_I32, TSR_I32, TSR_I32},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) check_epilogue(&cases[i], &random);
+}
+
 SUITE(gemm, TEST(products_of_every_order_are_exact), TEST(products_of_every_type_are_exact),
       TEST(large_products_are_split_and_exact), TEST(dims_without_one_stride_are_walked),
-      TEST(long_sums_are_as_accurate_as_a_loop), TEST(types_that_do_not_multiply_are_refused))
+      TEST(long_sums_are_as_accurate_as_a_loop), TEST(types_that_do_not_multiply_are_refused),
+      TEST(epilogues_run_on_every_block_of_a_product))

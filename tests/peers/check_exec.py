@@ -1,11 +1,13 @@
 """Random programs run beside jaxlib: its reference evaluator, and XLA on CPU.
 
-usage: check_exec.py --tessera COMMAND [--seed N] [--count N] [--only OP,OP] [-v]
+usage: check_exec.py --tessera COMMAND [--seed N] [--count N] [--only OP,OP] [--points N] [-v]
 
 For every op that runs and every element type that jaxlib takes for it, COUNT / 200 programs of this op are made
-(exec_ops.py) with values for their arguments (exec_cases.py). Each is asked of both peers, if they run it. Results
-must be equal, or within a bound that follows from the op (exec_bounds.py). For each a falsified twin, just beyond
-the bound, must be noticed. An op of `tessera ops` that runs and never occurs is a failure.
+(exec_ops.py) with values for their arguments (exec_cases.py). Each is asked of the evaluator, or of XLA if that has no
+answer; half of them of both. Functions of floats must be within their bounds of the exact values, at N points more of each
+(exec_truth.py); the peers must agree where a result is exact. Others must be equal to the peers', or within a bound that
+follows from the op (exec_bounds.py). For each a falsified twin, just beyond the bound, must be noticed. An op of
+`tessera ops` that runs and never occurs is a failure. -v prints the largest errors.
 """
 import argparse
 import collections
@@ -21,6 +23,7 @@ import exec_bounds
 import exec_cases
 import exec_ops
 import exec_peers
+import exec_truth
 
 TOGETHER = 40  # cases in one module
 
@@ -59,8 +62,8 @@ class Checker:
         self.tessera, self.folder, self.verbose = arguments.tessera, folder, arguments.v
         self.peers = exec_peers.Peers()
         self.twins = np.random.default_rng(arguments.seed)
-        self.counts, self.failed, self.known, self.met, self.refused, self.deaths = (
-            collections.Counter() for _ in range(6))
+        self.counts, self.failed, self.known, self.met, self.refused, self.deaths, self.worst = (
+            collections.Counter() for _ in range(7))
 
     # ---- asking ----
 
@@ -90,16 +93,13 @@ class Checker:
         wanted = [c for c in cases if exec_bounds.is_asked(peer, c) and self.refused[peer, c.op, c.dtype] < 2 and
                   self.deaths[peer, c.op] < 2]
         answers = {}
-        groups = [[c] for c in wanted] if peer == "evaluator" else [wanted]
-        for group in groups:
-            asked = [exec_bounds.question(peer, c) for c in group]
-            for case, answer in zip(group, self.peers.ask_cases(peer, asked)):
-                answers[id(case)] = answer
-                if isinstance(answer, str):
-                    self.refused[peer, case.op, case.dtype] += 1
-                    self.deaths[peer, case.op] += answer == exec_peers.ENDED
-                    if self.verbose:
-                        print("%s %s: %s: %s" % (case.op, case.dtype, peer, answer[:300].replace("\n", " ")))
+        for case, answer in zip(wanted, self.peers.ask_cases(peer, [exec_bounds.question(c) for c in wanted])):
+            answers[id(case)] = answer
+            if isinstance(answer, str):
+                self.refused[peer, case.op, case.dtype] += 1
+                self.deaths[peer, case.op] += answer == exec_peers.ENDED
+                if self.verbose:
+                    print("%s %s: %s: %s" % (case.op, case.dtype, peer, answer[:300].replace("\n", " ")))
         return [answers.get(id(c), "not asked") for c in cases]
 
     # ---- judging ----
@@ -107,15 +107,21 @@ class Checker:
     def check(self, cases):
         got = self.ours(cases)
         sizes = self.magnitudes(cases)
-        judged = set()
+        truths = [self.judge(case, mine) for case, mine in zip(cases, got)]
+        judged = {id(c) for c, t in zip(cases, truths) if t}
         self.agreed = set()
         for peer in ("evaluator", "xla"):
-            for case, mine, want, size in zip(cases, got, self.ask(peer, cases), sizes):
+            some = [peer == "evaluator" or id(c) not in self.agreed or self.twins.random() < 0.5 for c in cases]
+            answers = iter(self.ask(peer, [c for c, is_asked in zip(cases, some) if is_asked]))
+            for case, mine, size, truth, is_asked in zip(cases, got, sizes, truths, some):
+                want = next(answers) if is_asked else ""
                 if isinstance(want, str):
                     continue
                 judged.add(id(case))
                 if isinstance(mine, str):
                     self.fail(case, "we refuse: " + mine.split("\n")[0])
+                elif truth:
+                    self.compare_limits(case, peer, want, mine, truth)
                 else:
                     self.compare(case, peer, want, mine, size)
         for case in cases:
@@ -126,6 +132,60 @@ class Checker:
                     for op in case.names():
                         self.met[op, port.dtype] += 1
 
+    def judge(self, case, got):
+        """Compares a function with its exact values."""
+        if isinstance(got, str) or not exec_truth.is_judged(case):
+            return None
+        truth, port = exec_truth.truth_of(case), case.results[0]
+        for i, mine in enumerate(got):
+            bad = truth.differs(mine, i)
+            if bad.any():
+                place = tuple(int(n) for n in np.argwhere(bad)[0])
+                self.fail(case, "%s of %s is %r, exact values are between %r and %r (%d of %d differ)" % (
+                    port.dtype, tuple(a[place] for a in exec_truth.arguments(case)),
+                    exec_cases.decode(mine, port.part)[place], truth.least[i][place], truth.largest[i][place],
+                    int(bad.sum()), bad.size))
+                return truth
+            self.note_worst("ours", case, truth.errors(mine, i))
+            if mine.size:
+                place = tuple(int(self.twins.integers(n)) for n in mine.shape)
+                twin = truth.beyond(mine, i, place)
+                self.count_twin(case, twin, twin is not None and truth.differs(twin, i).any())
+        self.counts["exact"] += 1
+        return truth
+
+    def check_points(self, cases):
+        for case, got in zip(cases, self.ours(cases)):
+            if isinstance(got, str):
+                self.fail(case, "we refuse: " + got.split("\n")[0])
+            else:
+                self.judge(case, got)
+
+    def note_worst(self, who, case, error):
+        key = who, case.short, case.dtype
+        self.worst[key] = max(self.worst[key], error)
+
+    def compare_limits(self, case, peer, want, got, truth):
+        """A peer must agree where a result is exact; elsewhere its error is noted."""
+        port = case.results[0]
+        for i, (theirs, mine) in enumerate(zip(want, got)):
+            bad = exec_bounds.differs(theirs, mine, port.part, np.zeros(mine.shape), False) & truth.limit
+            excused = exec_bounds.excuse(case, peer, port, theirs, mine, bad, id(case) in self.agreed)
+            if excused:
+                self.known[excused] += 1
+                return
+            if bad.any():
+                place = tuple(int(n) for n in np.argwhere(bad)[0])
+                self.fail(case, "%s of %s is %r, %s has %r" % (
+                    port.dtype, tuple(a[place] for a in exec_truth.arguments(case)),
+                    exec_cases.decode(mine, port.part)[place], peer, exec_cases.decode(theirs, port.part)[place]))
+                return
+            if not case.subnormal:
+                self.note_worst(peer, case, truth.errors(theirs, i))
+        self.counts[peer] += 1
+        if peer == "evaluator":
+            self.agreed.add(id(case))
+
     def magnitudes(self, cases):
         """The same programs in f64 on absolute values, for bounds of sums."""
         left, found = [c for c in cases if exec_bounds.needs_magnitude(c)], {}
@@ -135,19 +195,22 @@ class Checker:
             left = [c for c in left if isinstance(found.get(id(c), ""), str)]
         return [found.get(id(c)) for c in cases]
 
-    def compare(self, case, peer, want, got, sizes):
+    def compare(self, case, peer, want, got, sizes, is_alone=False):
         at = 0
         for index, port in enumerate(case.results):
             parts = range(at, at + len(port.carriers))
-            wide = exec_bounds.is_wide(peer, case)
+            wide = exec_bounds.is_wide(case)
             numbers = [want[i] if wide else exec_cases.decode(want[i], port.part) for i in parts]
             size = np.abs(sizes[index]) if isinstance(sizes, list) else np.inf
-            limit = exec_bounds.bound(case, port, numbers, size, peer)
+            limit = exec_bounds.bound(case, port, numbers, size)
             for i in parts:
                 bad = exec_bounds.differs(want[i], got[i], port.part, limit, wide)
                 excused = exec_bounds.excuse(case, peer, port, want[i], got[i], bad, id(case) in self.agreed)
                 if excused:
                     self.known[excused] += 1
+                    return
+                if bad.any() and peer == "xla" and not is_alone:
+                    self.compare_alone(case, got, sizes)
                     return
                 if bad.any():
                     place = tuple(int(n) for n in np.argwhere(bad)[0])
@@ -162,18 +225,31 @@ class Checker:
         if peer == "evaluator":
             self.agreed.add(id(case))
 
+    def compare_alone(self, case, got, sizes):
+        """XLA once more, with a module of this program only: in large ones it was seen to leave a sort undone."""
+        before, again = self.counts["failed"], self.peers.ask_cases("xla", [exec_bounds.question(case)])[0]
+        if isinstance(again, str):
+            self.fail(case, "xla differs, and refuses when asked again: " + again[:100])
+            return
+        self.compare(case, "xla", again, got, sizes, True)
+        if self.counts["failed"] == before:
+            self.known["XLA answers otherwise when it is asked alone"] += 1
+
     def falsify(self, case, port, want, got, limit, wide):
         """One element of our result moved just beyond the bound: that must be noticed."""
         if got.size == 0:
             return
         place = tuple(int(self.twins.integers(n)) for n in got.shape)
         twin = exec_bounds.beyond(want, got, port.part, limit, wide, place)
+        self.count_twin(case, twin, twin is not None and exec_bounds.differs(want, twin, port.part, limit, wide).any())
+
+    def count_twin(self, case, twin, is_noticed):
         if twin is None:
             self.counts["twins too near"] += 1
-        elif exec_bounds.differs(want, twin, port.part, limit, wide).any():
+        elif is_noticed:
             self.counts["twins"] += 1
         else:
-            self.fail(case, "a falsified result is not noticed: %r for %r" % (twin[place], want[place]))
+            self.fail(case, "a falsified result is not noticed")
 
     def fail(self, case, why):
         self.counts["failed"] += 1
@@ -197,7 +273,7 @@ def batches(checker, names, each, seed):
     for op in names:
         for dtype in exec_ops.ONLY.get(op, exec_ops.ALL):
             made = tries = 0
-            while made < each and tries < 2 * each + 2:
+            while made < each and tries < 2 * each + 1:
                 tries += 1
                 case = checker.make(op, dtype, rng, np_rng)
                 if case is None:
@@ -217,6 +293,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", default="")
+    parser.add_argument("--points", type=int, default=100)
     parser.add_argument("-v", action="store_true")
     arguments = parser.parse_args()
     names = [n for n in exec_ops.MAKERS if n not in exec_bounds.NOT_ASKED and
@@ -225,20 +302,32 @@ def main():
         checker = Checker(arguments, pathlib.Path(folder))
         for group in batches(checker, names, max(1, arguments.count // 200), arguments.seed):
             checker.check(group)
+        checker.check_points(exec_truth.dense_cases(arguments.seed, arguments.points, names))
         checker.peers.close()
     report(checker, arguments)
+
+
+def print_worst(worst):
+    """The largest errors: of reals in ulps, of complex numbers in units of roundoff of their size."""
+    types = ["f32", "f64", "complex<f32>", "complex<f64>", "bf16", "f16"]
+    print("%-22s %-9s %s" % ("largest errors", "", " ".join("%12s" % t for t in types)))
+    for who, short in sorted({key[:2] for key in worst}, key=lambda key: (key[1], key[0] != "ours")):
+        print("%-22s %-9s %s" % (short, who, " ".join(
+            "%12s" % ("%.4g" % worst[who, short, t] if (who, short, t) in worst else "") for t in types)))
 
 
 def report(checker, arguments):
     counts = checker.counts
     ops = {op for op, _ in checker.met}
     print("%d programs of %d ops, %d pairs of op and element type: %d results are those of jaxlib's evaluator, %d those "
-          "of XLA; %d run by neither; %d of %d falsified twins noticed, the others within a bound of their size" % (
-              counts["programs"], len(ops), len(checker.met), counts["evaluator"], counts["xla"],
+          "of XLA, %d within bounds of exact values; %d run by neither; %d of %d falsified twins noticed, the others within a "
+          "bound of their size" % (
+              counts["programs"], len(ops), len(checker.met), counts["evaluator"], counts["xla"], counts["exact"],
               counts["run by neither"], counts["twins"], counts["twins"] + counts["twins too near"]))
     for name, count in sorted(checker.known.items()):
         print("known differences: %d %s" % (count, name))
     if arguments.v:
+        print_worst(checker.worst)
         print("the peers ended %d times" % checker.peers.ended)
         for key, n in sorted(checker.refused.items()):
             print("refused", *key, n)

@@ -44,6 +44,8 @@ ANSWERS = {"evaluator": evaluate, "xla": run_xla, "verifier": verify}
 def serve(pipe):
     import os
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    # XLA's time goes into compiling: as few passes as can be, and the emitters that write less code.
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
     import jax
     from jax._src.interpreters import mlir
     jax.config.update("jax_enable_x64", True)

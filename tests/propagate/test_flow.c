@@ -3,7 +3,7 @@
 
 #include "base/text_internal.h"
 #include "propagate/propagate.h"
-#include "sharded_programs.h"
+#include "support/sharded_programs.h"
 #include "support/test.h"
 #include "syntax/syntax.h"
 

@@ -3,7 +3,7 @@
 
 #include "program/pipelines.h"
 #include "propagate/sharding_passes.h"
-#include "sharded_programs.h"
+#include "support/sharded_programs.h"
 #include "support/test.h"
 #include "syntax/syntax.h"
 

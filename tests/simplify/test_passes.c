@@ -183,7 +183,7 @@ static const pass_case inverses[] = {
 
 // A constant goes to the right, and the comparison turns around.
 #define TURNED(from, to) \
-  {"canonicalize", "(%x: tensor<4xi32>) -> tensor<4xi1>", \
+  {"operand-order", "(%x: tensor<4xi32>) -> tensor<4xi1>", \
    C("7") "%r = stablehlo.compare " from ", %c, %x, SIGNED : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>", \
    C("7") "%r = stablehlo.compare " to ", %x, %c, SIGNED : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>"}
 static const pass_case turned_comparisons[] = {
@@ -250,9 +250,9 @@ static const pass_case mergings[] = {
      "%1 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n%r = stablehlo.add %0, %1 : tensor<4xi32>\n" RETURN_R,
      "%0 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n"
      "%1 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n%r = stablehlo.add %0, %1 : tensor<4xi32>\n" RETURN_R},
-    {"canonicalize", I32, C("3") "%0 = stablehlo.add %c, %x : tensor<4xi32>\n%1 = stablehlo.multiply %0, %y : tensor<4xi32>\n%r = stablehlo.subtract %c, %1 : tensor<4xi32>\n" RETURN_R,
+    {"operand-order", I32, C("3") "%0 = stablehlo.add %c, %x : tensor<4xi32>\n%1 = stablehlo.multiply %0, %y : tensor<4xi32>\n%r = stablehlo.subtract %c, %1 : tensor<4xi32>\n" RETURN_R,
      C("3") "%0 = stablehlo.add %x, %c : tensor<4xi32>\n%1 = stablehlo.multiply %y, %0 : tensor<4xi32>\n%r = stablehlo.subtract %c, %1 : tensor<4xi32>\n" RETURN_R},
-    {"canonicalize", "(%x: tensor<4xi32>) -> tensor<4xi1>", C("3") "%r = stablehlo.compare LT, %c, %x : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>",
+    {"operand-order", "(%x: tensor<4xi32>) -> tensor<4xi1>", C("3") "%r = stablehlo.compare LT, %c, %x : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>",
      C("3") "%r = stablehlo.compare GT, %x, %c : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi1>\nreturn %r : tensor<4xi1>"},
     {"dce", I32, "%0 = stablehlo.negate %x : tensor<4xi32>\n%1 = stablehlo.negate %0 : tensor<4xi32>\n"
      "%2 = stablehlo.custom_call @f(%x) {has_side_effect = true} : (tensor<4xi32>) -> tensor<4xi32>\n"

@@ -34,6 +34,20 @@ static const char negation[] =
     " tf.aliasing_output = 0 : i32}) -> tensor<8xf32> {\n"
     "  %0 = stablehlo.negate %x : tensor<8xf32>\n  return %0 : tensor<8xf32>\n}\n";
 
+// A program that gathers its argument.
+static void make_preflight(scene *s) {
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=4]>\n"
+      "func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}) -> "
+      "(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {\n"
+      "  return %x : tensor<8xf32>\n}\n";
+  TSR_OWN(program, program);
+  TSR_OWN(propagation, propagation);
+  assert_ok(tsr_program_read("gather", text, sizeof text - 1, NULL, &program));
+  assert_ok(tsr_program_propagate(program, NULL, &propagation));
+  assert_ok(tsr_preflight_create(propagation, NULL, &s->preflight));
+}
+
 void scene_make(scene *s) {
   static const int64_t dims[] = {8, 16};
   const tsr_tensor tensor = {.path = "w", .dtype = TSR_F32, .rank = 2, .dims = dims};
@@ -51,6 +65,8 @@ void scene_make(scene *s) {
   assert_ok(tsr_partitioner_create(s->topology, &options, &s->partitioner));
   assert_ok(tsr_program_read("negation", negation, sizeof negation - 1, NULL, &s->program));
   assert_ok(tsr_executable_compile(s->program, NULL, &s->executable));
+  assert_ok(tsr_program_propagate(s->program, NULL, &s->propagation));
+  make_preflight(s);
   test_folder_make(&s->folder);
   const char *path = test_folder_path(&s->folder, "model");
   assert_ok(tsr_checkpoint_save(s->state, path, s->comm, NULL));
@@ -58,6 +74,8 @@ void scene_make(scene *s) {
 }
 
 void scene_free(scene *s) {
+  tsr_preflight_release(s->preflight);
+  tsr_propagation_destroy(s->propagation);
   tsr_executable_release(s->executable);
   tsr_program_release(s->program);
   tsr_checkpoint_release(s->checkpoint);

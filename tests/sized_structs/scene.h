@@ -33,6 +33,8 @@ typedef struct scene {
   tsr_checkpoint *checkpoint;  // the state as it was saved
   tsr_program *program;        // negates its argument, which is cut
   tsr_executable *executable;  // of that program
+  tsr_propagation *propagation;
+  tsr_preflight *preflight;
 } scene;
 
 void scene_make(scene *s);

@@ -47,6 +47,11 @@ CALL(fill_executable) { return tsr_executable_describe(s->executable, out); }
 CALL(fill_executable_value) { return tsr_executable_argument(s->executable, 0, out); }
 CALL(fill_value) { return tsr_program_argument(s->program, 0, 0, out); }
 
+CALL(fill_propagation) { return tsr_propagation_describe(s->propagation, out); }
+CALL(fill_preflight) { return tsr_preflight_describe(s->preflight, out); }
+CALL(fill_reshard) { return tsr_preflight_reshard_at(s->preflight, 0, out); }
+CALL(fill_sharded_value) { return tsr_propagation_find(s->propagation, "%0", out); }
+
 static void deinit_analysis(void *out) { tsr_analysis_deinit(out); }
 static void deinit_place_report(void *out) { tsr_place_report_deinit(out); }
 static void deinit_relabelling(void *out) { tsr_relabelling_deinit(out); }
@@ -81,6 +86,8 @@ static const gap executable_value_gaps[] = {GAP(tsr_executable_value, dtype, sha
                                             GAP(tsr_executable_value, shape.rank, shape.dims),
                                             GAP(tsr_executable_value, donated, aliased),
                                             {0}};
+static const gap sharded_value_gaps[] = {LAST_GAP(tsr_sharded_value, given), {0}};
+static const gap reshard_gaps[] = {GAP(tsr_preflight_reshard, times_known, bytes), {0}};
 static const gap no_gaps[] = {{0}};
 
 static const struct {
@@ -103,9 +110,13 @@ static const struct {
     ROW(tsr_place_report, fill_place_report, deinit_place_report, no_gaps),
     ROW(tsr_plan_diff, fill_diff, deinit_diff, no_gaps),
     ROW(tsr_plan_row, fill_row, NULL, row_gaps),
+    ROW(tsr_preflight_info, fill_preflight, NULL, no_gaps),
+    ROW(tsr_preflight_reshard, fill_reshard, NULL, reshard_gaps),
     ROW(tsr_program_function, fill_function, NULL, function_gaps),
     ROW(tsr_program_info, fill_program, NULL, program_gaps),
     ROW(tsr_program_value, fill_value, NULL, value_gaps),
+    ROW(tsr_propagation_info, fill_propagation, NULL, no_gaps),
+    ROW(tsr_sharded_value, fill_sharded_value, NULL, sharded_value_gaps),
     ROW(tsr_relabelling, fill_relabelling, deinit_relabelling, no_gaps),
     // clang-format on
 };

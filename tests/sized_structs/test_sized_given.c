@@ -71,6 +71,16 @@ CALL(call_compile) {
   return NULL;
 }
 
+CALL(call_propagate) {
+  TSR_OWN(propagation, propagation);
+  return tsr_program_propagate(s->program, given, &propagation);
+}
+
+CALL(call_preflight) {
+  TSR_OWN(preflight, preflight);
+  return tsr_preflight_create(s->propagation, given, &preflight);
+}
+
 CALL(call_program_print) {
   TSR_OWN(text, text);
   return tsr_program_print(s->program, given, &text);
@@ -440,8 +450,10 @@ static const struct {
     ROW(tsr_parameter_options, call_build_parameter),
     ROW_OF(tsr_partitioner_options, &in_four, num_partitions, call_partitioner),
     ROW(tsr_place_options, call_place),
+    ROW(tsr_preflight_options, call_preflight),
     ROW(tsr_program_options, call_program),
     ROW(tsr_program_print_options, call_program_print),
+    ROW(tsr_propagate_options, call_propagate),
     ROW(tsr_reshard_options, call_reshard),
     ROW(tsr_rules_options, call_rules),
     ROW(tsr_save_options, call_save),

@@ -1,0 +1,242 @@
+// partition-rules, reduction-kinds: how ops are cut that Shardy leaves to XLA.
+//
+// Explicit reshards follow the sharding rule of an op. Where that is missing, or would give a wrong
+// result, this writes one on the op: a dimension that must not be sharded is one of a factor that
+// needs replication.
+#include <string.h>
+
+#include "factor/rule.h"
+#include "factor/rule_build.h"
+#include "propagate/edits.h"
+#include "factor/shardings.h"
+#include "spmd/spmd_passes.h"
+
+typedef struct rule_writing {
+  tsr_ir *ir;
+  tsr_arena scratch;
+  int64_t *changes;
+} rule_writing;
+
+// ---- bodies ----
+
+// The op that a body combines its arguments with, and how partial results of it are combined:
+// TSR_SDY_REDUCTION_..., or -1 = by none of these.
+static int reduction_of_op(const tsr_op *op) {
+  const bool truth = op->results[0].type->dtype == TSR_BOOL;
+  switch (op->info->id) {
+    case TSR_OP_ADD:
+      return TSR_SDY_REDUCTION_SUM;
+    case TSR_OP_MAXIMUM:
+      return TSR_SDY_REDUCTION_MAX;
+    case TSR_OP_MINIMUM:
+      return TSR_SDY_REDUCTION_MIN;
+    case TSR_OP_OR:
+      return truth ? TSR_SDY_REDUCTION_MAX : -1;
+    case TSR_OP_AND:
+      return truth ? TSR_SDY_REDUCTION_MIN : -1;
+    default:
+      return -1;
+  }
+}
+
+static int body_reduction(const tsr_op *op) {
+  const tsr_ir_block *body = op->region_count ? op->regions[0].first : NULL;
+  const tsr_op *end = body ? tsr_block_terminator(body) : NULL;
+  int all = -1;
+  for (int i = 0; end && i < end->operand_count; i++) {
+    const tsr_op *def = tsr_op_operand(end, i)->def;
+    if (!def || def->operand_count != 2 || def->block != body) return -1;
+    for (int k = 0; k < 2; k++) {
+      const tsr_value *x = tsr_op_operand(def, k);
+      if (x->block != body || x->index % end->operand_count != i) return -1;
+    }
+    if (tsr_op_operand(def, 0) == tsr_op_operand(def, 1)) return -1;
+    const int one = reduction_of_op(def);
+    if (one < 0 || (i && one != all)) return -1;
+    all = one;
+  }
+  return all;
+}
+
+static bool has_body(const tsr_op *op) {
+  return tsr_op_is(op, TSR_OP_REDUCE) || tsr_op_is(op, TSR_OP_SCATTER);
+}
+
+// ---- rules ----
+
+// Which factors of a rule need replication beside those that do.
+typedef bool factor_choice(const tsr_op *op, const tsr_op_rule *rule, int factor);
+
+static bool passes(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  (void)op;
+  return rule->factors[factor].kind == TSR_FACTOR_PASS;
+}
+
+static bool reduces(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  (void)op;
+  return rule->factors[factor].kind == TSR_FACTOR_REDUCTION;
+}
+
+// Of a reshape: what is in one tensor only is in no order that the other one has.
+static bool is_single(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  (void)op;
+  return rule->used[factor + 1] - rule->used[factor] < 2;
+}
+
+// Of a convolution: windows overlap, so that their elements are no factor of the input.
+static bool is_of_window(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  const tsr_attr *spatial =
+      tsr_attr_field(tsr_op_attr(op, "dimension_numbers"), TSR_CONV_KERNEL_SPATIAL);
+  for (int i = rule->used[factor]; i < rule->used[factor + 1]; i++) {
+    const tsr_rule_place *place = &rule->places[rule->uses[i]];
+    if (place->tensor == 1 && tsr_ints_have(spatial, place->dim)) return true;
+  }
+  return false;
+}
+
+static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule,
+                                    factor_choice *chosen) {
+  tsr_op_rule *made = tsr_arena_alloc(&w->scratch, sizeof *made);
+  tsr_factor *factors =
+      tsr_arena_alloc(&w->scratch, ((size_t)rule->factor_count + 1) * sizeof *factors);
+  if (!made || !factors) return NULL;
+  *made = *rule;
+  made->custom = false;
+  for (int i = 0; i < rule->factor_count; i++) {
+    factors[i] = rule->factors[i];
+    if (chosen(op, rule, i)) factors[i].kind = TSR_FACTOR_NEED_REPLICATION;
+  }
+  made->factors = factors;
+  return made;
+}
+
+static const tsr_type *tensor_type(const tsr_op *op, int tensor) {
+  return tensor < op->operand_count ? tsr_operand_type(op, tensor)
+                                    : op->results[tensor - op->operand_count].type;
+}
+
+// A rule of an op whose tensors are all gathered: a factor for each dim of each.
+static tsr_status whole_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **out_rule) {
+  const int count = op->operand_count + op->result_count;
+  int *ranks = tsr_arena_zeros(&w->scratch, (size_t)count + 1, sizeof *ranks);
+  tsr_rule_builder builder;
+  TSR_NEED(ranks);
+  for (int i = 0; i < count; i++) ranks[i] = tsr_dims_of(tensor_type(op, i)).rank;
+  if (!tsr_rule_begin(&builder, &w->scratch, op->operand_count, count, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int i = 0; i < count; i++)
+    for (int d = 0; d < ranks[i]; d++)
+      tsr_map_dim(
+          &builder, i, d,
+          tsr_add_factor(&builder, tensor_type(op, i)->dims[d], TSR_FACTOR_NEED_REPLICATION, true));
+  return tsr_rule_finish(&builder, false, out_rule);
+}
+
+static bool has_known_sizes(const tsr_op *op) {
+  for (int i = 0; i < op->operand_count + op->result_count; i++) {
+    const tsr_type *type = tensor_type(op, i);
+    if (type->kind == TSR_TYPE_TUPLE || (tsr_type_is_shaped(type) && !tsr_type_is_static(type)))
+      return false;
+  }
+  return true;
+}
+
+// Whether an op is cut by other means than a rule.
+static bool needs_no_rule(const tsr_op *op) {
+  if (op->info->traits & TSR_TRAIT_TERMINATES || tsr_is_data_flow_op(op->info->id)) return true;
+  if (strncmp(op->name, "stablehlo.", 10) && strncmp(op->name, "chlo.", 5)) return true;
+  switch (op->info->id) {
+    case TSR_OP_CONSTANT:
+    case TSR_OP_IOTA:
+    case TSR_OP_PARTITION_ID:
+    case TSR_OP_REPLICA_ID:
+      return true;
+    default:
+      return !op->result_count && !op->operand_count;
+  }
+}
+
+static tsr_status write_rule(rule_writing *w, tsr_op *op, const tsr_op_rule *rule) {
+  const tsr_attr *attr = tsr_rule_attr(w->ir, rule);
+  TSR_NEED(attr);
+  ++*w->changes;
+  return tsr_op_attr_set(w->ir, op, "sdy.sharding_rule", attr);
+}
+
+static tsr_status visit_op(tsr_op *op, void *context) {
+  rule_writing *w = context;
+  const tsr_op_rule *rule = NULL;
+  tsr_arena_reset(&w->scratch);
+  if (needs_no_rule(op)) return NULL;
+  if (!has_known_sizes(op))
+    return tsr_fail(UNSUPPORTED, "%s: a tuple or a tensor of unknown size is not partitioned",
+                    op->name);
+  TSR_TRY(tsr_rule_of(&w->scratch, op, TSR_RULE_EXPANDED, &rule));
+  const bool unknown = !rule || rule->custom;
+  if (unknown) {
+    TSR_TRY(whole_rule(w, op, &rule));
+    return write_rule(w, op, rule);
+  }
+  if (tsr_op_is(op, TSR_OP_RNG_BIT_GENERATOR) || tsr_op_is(op, TSR_OP_RNG))
+    rule = replicate(w, op, rule, passes);
+  else if (tsr_op_is(op, TSR_OP_RESHAPE))
+    rule = replicate(w, op, rule, is_single);
+  else if (tsr_op_is(op, TSR_OP_CONVOLUTION))
+    rule = replicate(w, op, rule, is_of_window);
+  else if (has_body(op) && body_reduction(op) < 0)
+    rule = replicate(w, op, rule, reduces);
+  else if (strncmp(op->name, "chlo.", 5))
+    return NULL;
+  TSR_NEED(rule);
+  return write_rule(w, op, rule);
+}
+
+tsr_status tsr_pass_partition_rules(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
+  rule_writing w = {.ir = ir, .changes = changes};
+  (void)options;
+  tsr_status status = tsr_op_walk(ir->module, visit_op, &w);
+  tsr_arena_deinit(&w.scratch);
+  return status;
+}
+
+// Propagation goes through ops of chlo as through what XLA expands them to.
+static tsr_status visit_chlo(tsr_op *op, void *context) {
+  rule_writing *w = context;
+  const tsr_op_rule *rule = NULL;
+  tsr_arena_reset(&w->scratch);
+  if (strncmp(op->name, "chlo.", 5) || tsr_op_attr(op, "sdy.sharding_rule") || !has_known_sizes(op))
+    return NULL;
+  TSR_TRY(tsr_rule_of(&w->scratch, op, TSR_RULE_EXPANDED, &rule));
+  return rule ? write_rule(w, op, rule) : NULL;
+}
+
+tsr_status tsr_pass_chlo_rules(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
+  rule_writing w = {.ir = ir, .changes = changes};
+  (void)options;
+  tsr_status status = tsr_op_walk(ir->module, visit_chlo, &w);
+  tsr_arena_deinit(&w.scratch);
+  return status;
+}
+
+// ---- kinds of all-reduces ----
+
+static tsr_status set_kind(tsr_op *op, void *context) {
+  rule_writing *w = context;
+  if (!tsr_op_is(op, TSR_OP_SDY_ALL_REDUCE)) return NULL;
+  const tsr_op *source = tsr_op_operand(op, 0)->def;
+  if (!source || !has_body(source)) return NULL;
+  const int kind = body_reduction(source);
+  if (kind < 0)
+    return tsr_fail(UNSUPPORTED, "%s: partial results of its body do not add up", source->name);
+  if (kind == TSR_SDY_REDUCTION_SUM) return NULL;
+  const tsr_attr *attr = tsr_attr_enum(w->ir, TSR_ENUM_SDY_REDUCTION, kind);
+  TSR_NEED(attr);
+  ++*w->changes;
+  return tsr_op_attr_set(w->ir, op, "reduction_op", attr);
+}
+
+tsr_status tsr_pass_reduction_kinds(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
+  rule_writing w = {.ir = ir, .changes = changes};
+  (void)options;
+  return tsr_op_walk(ir->module, set_kind, &w);
+}

@@ -1,0 +1,16 @@
+// The passes of this room: what partitioning needs beside the passes of Shardy. One row of
+// spmd/spmd_passes.def each.
+#ifndef TESSERA_SPMD_SPMD_PASSES_H
+#define TESSERA_SPMD_SPMD_PASSES_H
+
+#include "simplify/pass_list.h"
+
+#define PASS(name, function, ...) extern tsr_pass_fn tsr_pass_##function;
+#define PASS_OPTION(...)
+#include "spmd/spmd_passes.def"
+#undef PASS
+#undef PASS_OPTION
+
+tsr_pass_table tsr_spmd_passes(void);
+
+#endif

@@ -1,0 +1,302 @@
+// Programs of one op each, with arguments sharded in all ways over meshes of 2, 4 and 6 devices:
+// the partitioned run equals the whole one.
+//
+// The ways are all placements of the axes on dims, for each argument and a constraint on the
+// result; and Shardy's passes alone, on programs with all shardings. Without --all, a sample of
+// them, drawn by --seed. Failures are listed by op; names of ops choose some.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text_internal.h"
+#include "tessera/program.h"
+#include "tessera/program/executable.h"
+#include "trial/trial.h"
+
+enum { MOST_ARGS = 8, SAMPLES = 8, MOST_WAYS = 400 };
+
+typedef struct op_case {
+  const char *op, *args, *result, *text;
+} op_case;
+
+static const op_case cases[] = {
+#define CASE(op, args, result, text) {op, args, result, text},
+#include "op_cases.def"
+#undef CASE
+};
+
+typedef struct test_mesh {
+  const char *text;
+  const char *axes[2];
+  int count;
+} test_mesh;
+static const test_mesh meshes[] = {
+    {"[\"x\"=2]", {"x", NULL}, 1},
+    {"[\"x\"=2, \"y\"=2]", {"x", "y"}, 2},
+    {"[\"x\"=2, \"y\"=3]", {"x", "y"}, 2},
+};
+enum { MESH_COUNT = sizeof meshes / sizeof *meshes };
+
+// ---- random numbers ----
+
+static uint64_t state;
+static uint64_t draw(uint64_t below) {
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (state >> 33) % below;
+}
+
+// ---- shardings ----
+
+static int rank_of(const char *type, size_t length) {
+  int rank = 0;
+  for (size_t i = 0; i + 1 < length; i++)
+    rank +=
+        type[i] == 'x' && type[i - 1] >= '0' && type[i - 1] <= '9' && (i < 2 || type[i - 1] != 'e');
+  return rank;
+}
+
+// The ways to place axes on dims: each on a dim or none, both on one dim in either order.
+static int ways_of(const test_mesh *mesh, int rank) {
+  return mesh->count == 1 ? rank + 1 : (rank + 1) * (rank + 1) + rank;
+}
+
+static void add_sharding(const test_mesh *mesh, int rank, int way, tsr_text *out) {
+  int place[2] = {-1, -1};
+  bool turned = false;
+  if (mesh->count == 1) {
+    place[0] = way - 1;
+  } else if (way < (rank + 1) * (rank + 1)) {
+    place[0] = way / (rank + 1) - 1;
+    place[1] = way % (rank + 1) - 1;
+  } else {
+    place[0] = place[1] = way - (rank + 1) * (rank + 1);
+    turned = true;
+  }
+  tsr_text_add(out, "<@mesh, [");
+  for (int d = 0; d < rank; d++) {
+    const char *names[2] = {NULL, NULL};
+    int count = 0;
+    for (int k = 0; k < mesh->count; k++) {
+      const int axis = turned ? mesh->count - 1 - k : k;
+      if (place[axis] == d) names[count++] = mesh->axes[axis];
+    }
+    tsr_text_addf(out, "%s{", d ? ", " : "");
+    for (int k = 0; k < count; k++) tsr_text_addf(out, "%s\"%s\"", k ? ", " : "", names[k]);
+    tsr_text_add(out, "}");
+  }
+  tsr_text_add(out, "]>");
+}
+
+// ---- one program ----
+
+typedef struct program_text {
+  const op_case *op;
+  const test_mesh *mesh;
+  const char *args[MOST_ARGS];
+  size_t lengths[MOST_ARGS];
+  int count;
+} program_text;
+
+static void split_args(program_text *p) {
+  for (const char *at = p->op->args; *at;) {
+    p->args[p->count] = at;
+    p->lengths[p->count] = strcspn(at, ";");
+    at += p->lengths[p->count++];
+    at += *at == ';';
+  }
+}
+
+static void write_program(const program_text *p, const int *ways, tsr_text *out) {
+  const int rank = rank_of(p->op->result, strlen(p->op->result));
+  tsr_text_addf(out, "module {\n sdy.mesh @mesh = <%s>\n func.func @main(", p->mesh->text);
+  for (int i = 0; i < p->count; i++) {
+    tsr_text_addf(out, "%s%%arg%d: tensor<%.*s> {sdy.sharding = #sdy.sharding", i ? ", " : "", i,
+                  (int)p->lengths[i], p->args[i]);
+    add_sharding(p->mesh, rank_of(p->args[i], p->lengths[i]), ways[i], out);
+    tsr_text_add(out, "}");
+  }
+  tsr_text_addf(out, ") -> tensor<%s> {\n %s\n", p->op->result, p->op->text);
+  if (ways[p->count]) {
+    tsr_text_add(out, " %last = sdy.sharding_constraint %out ");
+    add_sharding(p->mesh, rank, ways[p->count] - 1, out);
+    tsr_text_addf(out, " : tensor<%s>\n return %%last : tensor<%s>\n }\n", p->op->result,
+                  p->op->result);
+  } else {
+    tsr_text_addf(out, " return %%out : tensor<%s>\n }\n", p->op->result);
+  }
+  if (!strcmp(p->op->op, "func.call"))
+    tsr_text_add(out,
+                 " func.func private @half(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
+                 " %c = stablehlo.constant dense<0.5> : tensor<4x4xf32>\n"
+                 " %r = stablehlo.multiply %a, %c : tensor<4x4xf32>\n"
+                 " return %r : tensor<4x4xf32>\n }\n");
+  tsr_text_add(out, "}\n");
+}
+
+static tsr_status run(const tsr_program *program, tsr_trial_values *outputs,
+                      tsr_executable **executable) {
+  tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  tsr_trial_values inputs = {0};
+  options.workers = 1;
+  TSR_TRY(tsr_executable_compile(program, &options, executable));
+  tsr_status status = tsr_trial_values_create(*executable, false, &inputs);
+  if (!status) status = tsr_trial_values_random(&inputs, 7);
+  if (!status) status = tsr_trial_values_create(*executable, true, outputs);
+  if (!status) status = tsr_trial_run(*executable, &inputs, outputs);
+  tsr_trial_values_deinit(&inputs);
+  return status;
+}
+
+static tsr_status compare(const tsr_program *whole, const tsr_program *cut) {
+  tsr_executable *first = NULL, *second = NULL;
+  tsr_trial_values want = {0}, got = {0};
+  tsr_trial_tolerance tolerance = TSR_TRIAL_TOLERANCE;
+  tsr_trial_verdict verdict = {0};
+  tsr_text differences = TSR_TEXT_EMPTY;
+  tsr_status status = tsr_note(run(whole, &want, &first), "whole");
+  if (!status) status = tsr_note(run(cut, &got, &second), "partitioned");
+  if (!status) status = tsr_trial_compare_values(&got, &want, &tolerance, &differences, &verdict);
+  if (!status && (verdict.differing || !verdict.elements))
+    status = tsr_fail(CHECK_FAILED, "%s", tsr_text_string(&differences));
+  tsr_text_deinit(&differences);
+  tsr_trial_values_deinit(&want);
+  tsr_trial_values_deinit(&got);
+  tsr_executable_release(first);
+  tsr_executable_release(second);
+  return status;
+}
+
+static tsr_status check(const tsr_text *text) {
+  tsr_program *whole = NULL, *cut = NULL;
+  TSR_TRY(tsr_program_read("case", text->data, text->length, NULL, &whole));
+  tsr_status status = tsr_program_transform(whole, "partition,lanes", &cut);
+  if (!status) status = compare(whole, cut);
+  tsr_program_release(whole);
+  tsr_program_release(cut);
+  return status;
+}
+
+static bool check_ways(const program_text *p, const int *ways) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  write_program(p, ways, &text);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = check(&text);
+  if (status) printf("FAIL %s: %s\n%s\n", p->op->op, tsr_status_text(status), text.data);
+  const bool passed = !status;
+  tsr_status_free(status);
+  tsr_text_deinit(&text);
+  return passed;
+}
+
+// ---- Shardy's passes alone ----
+
+static const struct {
+  const char *name, *text;
+} pass_cases[] = {
+#define PASSES(name, text) {name, text},
+#include "pass_cases.def"
+#undef PASSES
+};
+
+#define BEFORE "sdy-insert-explicit-reshards{enable-full-version},"
+#define BETWEEN                                                                              \
+  ",sdy-reshard-to-collectives,sdy-pad-for-divisibility,sdy-resolve-single-device-sharding," \
+  "sdy-convert-global-to-local"
+static const char *const pass_lists[] = {
+    BEFORE "sdy-resolve-permutation-factors" BETWEEN ",lanes",
+    BEFORE "sdy-resolve-permutation-factors{enable-halo-exchange=false}" BETWEEN
+           "{per-dim-all-gather},lanes",
+    BEFORE "sdy-resolve-permutation-factors" BETWEEN
+           "{combine-multi-dimension-reduce-scatter enable-rgv3},lanes"};
+
+static tsr_status check_list(const char *text, const char *list) {
+  tsr_text program = TSR_TEXT_EMPTY;
+  tsr_program *whole = NULL, *cut = NULL;
+  tsr_text_addf(&program, "sdy.mesh @mesh = <[\"x\"=2, \"y\"=3]>\n%s", text);
+  tsr_status status = tsr_text_check(&program);
+  if (!status) status = tsr_program_read("case", program.data, program.length, NULL, &whole);
+  if (!status) status = tsr_program_transform(whole, list, &cut);
+  if (!status) status = compare(whole, cut);
+  tsr_program_release(whole);
+  tsr_program_release(cut);
+  tsr_text_deinit(&program);
+  return status;
+}
+
+static int try_lists(int *runs) {
+  int failed = 0;
+  for (size_t i = 0; i < sizeof pass_cases / sizeof *pass_cases; i++)
+    for (size_t k = 0; k < sizeof pass_lists / sizeof *pass_lists; k++) {
+      tsr_status status = check_list(pass_cases[i].text, pass_lists[k]);
+      if (status) printf("FAIL %s, list %zu: %s\n", pass_cases[i].name, k, tsr_status_text(status));
+      failed += status != NULL;
+      ++*runs;
+      tsr_status_free(status);
+    }
+  return failed;
+}
+
+// ---- all ways ----
+
+typedef struct tally {
+  int runs, failed;
+} tally;
+
+static void try_case(const op_case *op, const test_mesh *mesh, bool all, tally *t) {
+  program_text p = {.op = op, .mesh = mesh};
+  int ways[MOST_ARGS + 1] = {0}, counts[MOST_ARGS + 1];
+  split_args(&p);
+  int64_t total = 1;
+  for (int i = 0; i < p.count; i++) {
+    counts[i] = ways_of(mesh, rank_of(p.args[i], p.lengths[i]));
+    total *= counts[i];
+  }
+  counts[p.count] = ways_of(mesh, rank_of(op->result, strlen(op->result))) + 1;
+  total *= counts[p.count];
+  const bool each = all && total <= MOST_WAYS;
+  const int64_t tries = each ? total : all ? MOST_WAYS : SAMPLES;
+  for (int64_t i = 0; i < tries; i++) {
+    int64_t rest = i;
+    for (int k = 0; k <= p.count; k++) {
+      ways[k] = each ? (int)(rest % counts[k]) : (int)draw((uint64_t)counts[k]);
+      rest /= counts[k];
+    }
+    t->runs++;
+    t->failed += !check_ways(&p, ways);
+  }
+}
+
+static bool is_wanted(const char *name, int argc, char **argv) {
+  bool any = false;
+  for (int i = 1; i < argc; i++) {
+    if (argv[i][0] == '-') {
+      i += !strcmp(argv[i], "--seed");
+      continue;
+    }
+    any = true;
+    if (strstr(name, argv[i])) return true;
+  }
+  return !any;
+}
+
+int main(int argc, char **argv) {
+  bool all = false;
+  tally t = {0, 0};
+  state = 1;
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "--all")) all = true;
+    if (!strcmp(argv[i], "--seed") && i + 1 < argc) state = strtoull(argv[i + 1], NULL, 10);
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    tally own = {0, 0};
+    if (!is_wanted(cases[i].op, argc, argv)) continue;
+    for (int m = 0; m < MESH_COUNT; m++) try_case(&cases[i], &meshes[m], all, &own);
+    printf("%-36s %4d ways, %d failed\n", cases[i].op, own.runs, own.failed);
+    t.runs += own.runs;
+    t.failed += own.failed;
+  }
+  if (is_wanted("passes", argc, argv)) t.failed += try_lists(&t.runs);
+  printf("%d of %d partitioned runs failed\n", t.failed, t.runs);
+  return t.failed || !t.runs;
+}
