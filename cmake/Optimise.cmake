@@ -19,7 +19,7 @@ list(FILTER deciding_sources EXCLUDE REGEX "(read|print|artifact)_dense[.]c$|syn
 # What runs once for a program or waits for files is made small.
 file(GLOB once_sources CONFIGURE_DEPENDS
   src/advice/*.c src/builder/*.c src/collective/*.c src/format/*.c src/gspmd/*.c src/insight/*.c
-  src/job/*.c src/load/*.c src/localize/*.c src/map/*.c src/partitioner/*.c
+  src/job/*.c src/lanes/*.c src/load/*.c src/localize/*.c src/map/*.c src/partitioner/*.c
   src/place/*.c src/preflight/*.c src/processes/*.c src/refine/*.c src/reshard/*.c
   src/resolve/*.c src/spmd/*.c src/store/*.c)
 file(GLOB plain_loops CONFIGURE_DEPENDS

@@ -22,12 +22,27 @@ static int64_t most_addresses(const tsr_step_list *list) {
   for (const tsr_schedule_step *step = list->first; step; step = step->next) {
     const int64_t wider =
         step->input_count > step->output_count ? step->input_count : step->output_count;
-    int64_t here = (step->kind == TSR_STEP_WHILE ? 2 : step->lanes) * wider;  // all rotations
+    const int64_t sets = step->kind == TSR_STEP_WHILE    ? 2  // all rotations
+                         : step->kind == TSR_STEP_ACROSS ? step->lanes
+                                                         : 1;
+    int64_t here = sets * wider;
     for (int i = 0; i < step->list_count; i++) {
       const int64_t inside = most_addresses(&step->lists[i]);
       if (inside > here) here = inside;
     }
     if (here > most) most = here;
+  }
+  return most;
+}
+
+static int most_lanes(const tsr_step_list *list) {
+  int most = 1;
+  for (const tsr_schedule_step *step = list->first; step; step = step->next) {
+    if (step->lanes > most) most = step->lanes;
+    for (int i = 0; i < step->list_count; i++) {
+      const int inside = most_lanes(&step->lists[i]);
+      if (inside > most) most = inside;
+    }
   }
   return most;
 }
@@ -48,7 +63,8 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   frame->inputs = calloc(most, sizeof *frame->inputs);
   frame->outputs = calloc(most, sizeof *frame->outputs);
   frame->arguments = calloc((size_t)schedule->argument_count + 1, sizeof *frame->arguments);
-  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->arguments)
+  frame->stamps = calloc((size_t)most_lanes(&schedule->steps), sizeof *frame->stamps);
+  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->arguments || !frame->stamps)
     return tsr_fail(NO_MEMORY, "memory of a run");
   int64_t scratch = 0;
   if (__builtin_mul_overflow(plan->scratch_bytes, workers, &scratch))
@@ -79,6 +95,7 @@ void tsr_frame_destroy(tsr_frame *frame) {
   free(frame->inputs);
   free(frame->outputs);
   free(frame->arguments);
+  free(frame->stamps);
   free(frame);
 }
 
@@ -87,7 +104,10 @@ void tsr_frame_destroy(tsr_frame *frame) {
 static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
   const tsr_slot_place *place = &run->plan->places[slot];
   char *address = run->frame->addresses[place->root];
-  return address ? address + lane * place->lane_stride + place->shift : NULL;
+  if (!address) return NULL;
+  address += tsr_class_of(place->root_classes, lane) * place->stride + place->shift;
+  if (place->class_offsets) address += place->class_offsets[tsr_class_of(place->classes, lane)];
+  return address;
 }
 
 // Arguments and results, and the slots whose addresses the last run may have changed.
@@ -124,16 +144,35 @@ static bool is_active(const tsr_schedule_run *run, int lane) {
   return !run->active || run->active[lane];
 }
 
+// Runs a kernel with the memory of one lane.
+static tsr_status run_for(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
+  for (int i = 0; i < step->input_count; i++)
+    run->frame->inputs[i] = address_of(run, step->inputs[i], lane);
+  for (int i = 0; i < step->output_count; i++)
+    run->frame->outputs[i] = address_of(run, step->outputs[i], lane);
+  const tsr_kernel_call call = call_of(run, step, lane);
+  return step->run(step->description, &call);
+}
+
+// Whether no lane before is active and of the same class.
+static bool is_first_active(const tsr_schedule_run *run, const tsr_lane_classes *classes,
+                            int lane) {
+  if (!run->active[lane]) return false;
+  uint32_t *stamp = &run->frame->stamps[tsr_class_of(classes, lane)];
+  if (*stamp == run->frame->stamp) return false;
+  *stamp = run->frame->stamp;
+  return true;
+}
+
 static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_step *step) {
-  for (int lane = 0; lane < step->lanes; lane++) {
-    if (!is_active(run, lane)) continue;
-    for (int i = 0; i < step->input_count; i++)
-      run->frame->inputs[i] = address_of(run, step->inputs[i], lane);
-    for (int i = 0; i < step->output_count; i++)
-      run->frame->outputs[i] = address_of(run, step->outputs[i], lane);
-    const tsr_kernel_call call = call_of(run, step, lane);
-    TSR_TRY(step->run(step->description, &call));
+  if (!run->active) {
+    for (int i = 0; i < tsr_class_count(step->classes); i++)
+      TSR_TRY(run_for(run, step, tsr_class_lane(step->classes, i)));
+    return NULL;
   }
+  run->frame->stamp++;
+  for (int lane = 0; lane < step->lanes; lane++)
+    if (is_first_active(run, step->classes, lane)) TSR_TRY(run_for(run, step, lane));
   return NULL;
 }
 
@@ -184,15 +223,23 @@ static bool read_choice(const tsr_schedule_run *run, const tsr_schedule_step *st
   return true;
 }
 
+static void copy_lane(const tsr_schedule_run *run, int from, int to, int lane) {
+  const size_t bytes = (size_t)run->schedule->slots[to].bytes;
+  char *target = address_of(run, to, lane);
+  const char *source = address_of(run, from, lane);
+  if (bytes && target != source) memcpy(target, source, bytes);
+}
+
 static void copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
-  const tsr_slot *slots = run->schedule->slots;
-  const size_t bytes = (size_t)slots[to].bytes;
-  for (int lane = 0; bytes && lane < (slots[to].per_lane ? lanes : 1); lane++) {
-    if (!is_active(run, lane)) continue;
-    char *target = address_of(run, to, lane);
-    const char *source = address_of(run, from, lane);
-    if (target != source) memcpy(target, source, bytes);
+  const tsr_lane_classes *classes = run->schedule->slots[to].classes;
+  if (!run->active) {
+    for (int i = 0; i < tsr_class_count(classes); i++)
+      copy_lane(run, from, to, tsr_class_lane(classes, i));
+    return;
   }
+  run->frame->stamp++;
+  for (int lane = 0; lane < lanes; lane++)
+    if (is_first_active(run, classes, lane)) copy_lane(run, from, to, lane);
 }
 
 static const tsr_rotation *rotation_from(const tsr_loop_plan *plan, int from) {
@@ -225,23 +272,30 @@ static void move_cycle(const tsr_schedule_run *run, const tsr_loop_plan *plan,
   }
 }
 
-// A lane that is done keeps its carries while the addresses of all lanes go round.
-static void keep_lane(const tsr_schedule_run *run, const tsr_loop_plan *plan, int lane) {
+static void keep_class(const tsr_schedule_run *run, const tsr_loop_plan *plan,
+                       const tsr_rotation *first, size_t class) {
   enum { MOST = 256 };
+  const size_t bytes = (size_t)run->schedule->slots[first->to].bytes;
+  for (size_t at = 0; at < bytes; at += MOST)
+    move_cycle(run, plan, first, class * bytes + at, bytes - at < MOST ? bytes - at : MOST);
+}
+
+// Lanes that are done keep their carries while the addresses of all lanes go round. The lanes of a
+// class of a carry are done at the same time.
+static void keep_carries(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
   for (int k = 0; k < plan->rotation_count; k++) {
     const tsr_rotation *r = &plan->rotations[k];
-    const size_t bytes = (size_t)run->schedule->slots[r->to].bytes;
+    const tsr_lane_classes *classes = run->schedule->slots[r->to].classes;
     if (r->from == r->to || !starts_cycle(plan, k)) continue;
-    for (size_t at = 0; at < bytes; at += MOST)
-      move_cycle(run, plan, r, (size_t)lane * bytes + at, bytes - at < MOST ? bytes - at : MOST);
+    for (int i = 0; i < tsr_class_count(classes); i++)
+      if (!run->active[tsr_class_lane(classes, i)]) keep_class(run, plan, r, (size_t)i);
   }
 }
 
-static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan, int lanes) {
+static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
   char **addresses = run->frame->addresses;
   char **before = run->frame->outputs;  // not in use between steps
-  for (int lane = 0; run->active && lane < lanes; lane++)
-    if (!run->active[lane]) keep_lane(run, plan, lane);
+  if (run->active) keep_carries(run, plan);
   for (int i = 0; i < plan->rotation_count; i++) before[i] = addresses[plan->rotations[i].from];
   for (int i = 0; i < plan->rotation_count; i++) addresses[plan->rotations[i].to] = before[i];
 }
@@ -268,7 +322,7 @@ static tsr_status turn(tsr_schedule_run *run, const tsr_schedule_step *step, boo
     else if (!goes_on)
       return NULL;
     TSR_TRY(run_list(run, &step->lists[1]));
-    rotate(run, &run->plan->loops[step->loop], step->lanes);
+    rotate(run, &run->plan->loops[step->loop]);
   }
 }
 

@@ -14,7 +14,8 @@ typedef struct tsr_frame {
   // Room for the addresses of one step: of inputs, then outputs, of all lanes.
   const char **inputs;
   char **outputs;
-  const void **arguments;  // room for the addresses of all arguments
+  const void **arguments;   // room for the addresses of all arguments
+  uint32_t *stamps, stamp;  // of each class: the last step that it ran, where lanes differ
 } tsr_frame;
 
 typedef struct tsr_schedule_run {

@@ -72,14 +72,12 @@ static int64_t shift_of(const placing *p, int slot) {
   return shift;
 }
 
-// A view of the run's memory may give each lane its part of what has one memory for all lanes.
-static int64_t lane_stride_of(const placing *p, int slot) {
+// Whether a slot or what it is a view of lies elsewhere for each class.
+static bool is_scattered(const placing *p, int slot) {
   const tsr_slot *slots = p->schedule->slots;
-  int64_t stride = 0;
-  for (;; slot = slots[slot].base) {
-    if (slots[slot].per_lane) stride = slots[slot].bytes;
-    if (slots[slot].kind != TSR_SLOT_VIEW) return stride;
-  }
+  for (; slots[slot].kind == TSR_SLOT_VIEW; slot = slots[slot].base)
+    if (slots[slot].class_offsets) return true;
+  return false;
 }
 
 static int root_of(const placing *p, int slot) {
@@ -200,8 +198,10 @@ static bool can_overwrite(const placing *p, const tsr_schedule_step *step, int o
   const tsr_slot *slots = p->schedule->slots;
   const int slot = step->outputs[output];
   const int base = base_of(p, step->inputs[input]), root = root_of(p, base);
-  if (!is_run_memory(p, root) || root == slot || shift_of(p, step->inputs[input])) return false;
-  if (slots[root].bytes != slots[slot].bytes || slots[root].per_lane != slots[slot].per_lane)
+  if (!is_run_memory(p, root) || root == slot || shift_of(p, step->inputs[input]) ||
+      is_scattered(p, step->inputs[input]))
+    return false;
+  if (slots[root].bytes != slots[slot].bytes || slots[root].classes != slots[slot].classes)
     return false;
   for (int i = 0; i < output; i++)
     if (root_of(p, step->outputs[i]) == root) return false;
@@ -344,7 +344,7 @@ static bool is_exchange(const tsr_loop_plan *plan, int k, const spares *s) {
 static bool can_be_one(const placing *p, const spares *s, int a, int b) {
   const tsr_slot *slots = p->schedule->slots;
   return slots[a].kind == TSR_SLOT_ARENA && slots[b].kind == TSR_SLOT_ARENA &&
-         slots[a].bytes == slots[b].bytes && slots[a].per_lane == slots[b].per_lane &&
+         slots[a].bytes == slots[b].bytes && slots[a].classes == slots[b].classes &&
          (s->own[a].last < s->own[b].first || s->own[b].last < s->own[a].first);
 }
 
@@ -385,7 +385,7 @@ static tsr_status share_spares(placing *p, tsr_slot_place *own) {
 static bool takes_result(const placing *p, int slot, int root) {
   const tsr_slot *slots = p->schedule->slots;
   return is_run_memory(p, root) && !p->rotated[root] && !shift_of(p, slot) &&
-         slots[root].bytes == slots[slot].bytes && !slots[root].per_lane;
+         slots[root].bytes == slots[slot].bytes && !slots[root].classes && !is_scattered(p, slot);
 }
 
 static void place_results(placing *p) {
@@ -416,7 +416,7 @@ static bool is_written_over(const placing *p, int root, int argument) {
     if (root_of(p, step->outputs[i]) != root) continue;
     for (int k = 0; k < step->input_count; k++)
       if (step->overwrites[i] & TSR_INPUT(k) && base_of(p, step->inputs[k]) == argument)
-        return !shift_of(p, step->inputs[k]);
+        return !shift_of(p, step->inputs[k]) && !is_scattered(p, step->inputs[k]);
     return false;
   }
   return false;
@@ -590,18 +590,48 @@ static tsr_status open_places(placing *p) {
   for (int i = 0; i < count; i++) {
     const tsr_slot *slot = &schedule->slots[i];
     out->places[i] = (tsr_slot_place){.root = i, .offset = -1, .first = -1, .last = -1};
-    out->bytes[i] = tsr_saturated_multiply(slot->bytes, slot->per_lane ? schedule->most_lanes : 1);
+    out->bytes[i] = tsr_saturated_multiply(slot->bytes, tsr_class_count(slot->classes));
   }
   return NULL;
 }
 
-// Every slot knows its root and its shift from there, in every lane.
-static void close_places(placing *p) {
-  for (int i = 0; i < p->schedule->slot_count; i++) {
-    p->out->places[i].shift = shift_of(p, i);
-    p->out->places[i].lane_stride = lane_stride_of(p, i);
-    p->out->places[i].root = root_of(p, i);
+// Where a view lies for each class, if it is a view of such a view.
+static tsr_status add_offsets(placing *p, tsr_slot_place *place, const tsr_slot *view) {
+  const int count = tsr_class_count(place->classes);
+  int64_t *sums = get(p, count, sizeof *sums);
+  TSR_NEED(sums);
+  for (int i = 0; i < count; i++)
+    sums[i] = place->class_offsets[i] +
+              view->class_offsets[tsr_class_of(view->classes, tsr_class_lane(place->classes, i))];
+  place->class_offsets = sums;
+  return NULL;
+}
+
+static tsr_status close_place(placing *p, int slot) {
+  tsr_slot_place *place = &p->out->places[slot];
+  const tsr_slot *at = &p->schedule->slots[slot];
+  bool from_first = false;
+  place->shift = shift_of(p, slot);
+  for (; at->kind == TSR_SLOT_VIEW; at = &p->schedule->slots[at->base]) {
+    from_first = from_first || at->from_first;
+    if (!at->class_offsets) continue;
+    if (place->class_offsets) {
+      TSR_TRY(add_offsets(p, place, at));
+    } else {
+      place->classes = at->classes;
+      place->class_offsets = at->class_offsets;
+    }
   }
+  place->root_classes = from_first ? NULL : at->classes;
+  place->stride = at->bytes;
+  place->root = root_of(p, slot);
+  return NULL;
+}
+
+// Every slot knows its root and its shift from there, in every lane.
+static tsr_status close_places(placing *p) {
+  for (int i = 0; i < p->schedule->slot_count; i++) TSR_TRY(close_place(p, i));
+  return NULL;
 }
 
 // Which slots loops exchange, and how long those live then.
@@ -632,6 +662,5 @@ tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
   place_results(&p);
   find_donors(&p, aliased);
   TSR_TRY(place_arena(&p));
-  close_places(&p);
-  return NULL;
+  return close_places(&p);
 }

@@ -9,7 +9,13 @@
 typedef struct tsr_slot_place {
   int root;
   int64_t shift;
-  int64_t lane_stride;  // bytes from one lane to the next; 0 = all lanes have the same memory
+  // The memory of a lane is that of its class of the root, `stride` bytes from one to the next;
+  // NULL = that of the first.
+  const tsr_lane_classes *root_classes;
+  int64_t stride;
+  // Of a view that lies elsewhere for each class: bytes to add. NULL = none.
+  const tsr_lane_classes *classes;
+  const int64_t *class_offsets;
   // Of a root that is memory of the run: its place in the arena. Of other roots -1.
   int64_t offset;
   int64_t first, last;  // the positions between which it lives; of a root those of all its slots
@@ -27,7 +33,7 @@ typedef struct tsr_loop_plan {
 
 typedef struct tsr_memory_plan {
   tsr_slot_place *places;  // one for each slot
-  int64_t *bytes;          // of each root, all lanes
+  int64_t *bytes;          // of each root, all classes
   int64_t arena_bytes;
   int64_t value_bytes;    // of the arena: without what steps need for their work
   int64_t scratch_bytes;  // for each worker, of the step that needs most

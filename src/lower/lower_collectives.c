@@ -5,8 +5,8 @@
 
 #include "base/arithmetic.h"
 #include "kernel/lane_exchange.h"
+#include "lanes/manual_lanes.h"
 #include "lower/lowering.h"
-#include "lower/manual.h"
 #include "processes/run_parallel.h"
 #include "verify/sdy_axes.h"
 
@@ -183,7 +183,7 @@ static void count_bytes(const tsr_lowering *lowering, tsr_schedule_step *step) {
     const tsr_slot *slot =
         &slots[i < step->input_count ? step->inputs[i] : step->outputs[i - step->input_count]];
     step->bytes = tsr_saturated_add(
-        step->bytes, tsr_saturated_multiply(slot->bytes, slot->per_lane ? step->lanes : 1));
+        step->bytes, tsr_saturated_multiply(slot->bytes, tsr_class_count(slot->classes)));
   }
 }
 
@@ -340,7 +340,7 @@ static tsr_status lower_reduction(tsr_lowering *lowering, tsr_op *op,
     return status;
   }
   for (int i = 0; i < step->output_count && reduction.once; i++)
-    lowering->schedule->slots[step->outputs[i]].per_lane = false;
+    lowering->schedule->slots[step->outputs[i]].classes = NULL;
   if (step->kind == TSR_STEP_ACROSS) count_bytes(lowering, step);
   step->destroy = tsr_lane_reduction_destroy;
   step->scratch_bytes = tsr_lane_reduction_scratch(&reduction);

@@ -21,7 +21,7 @@ static tsr_status run_copy(const void *description, const tsr_kernel_call *call)
   return NULL;
 }
 
-static tsr_status add_copy(tsr_lowering *lowering, const tsr_op *op, int from, int to) {
+tsr_status tsr_lower_copy(tsr_lowering *lowering, const tsr_op *op, int from, int to) {
   const int64_t bytes = lowering->schedule->slots[to].bytes;
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_step(lowering, op, &from, 1, &to, 1, run_copy, &bytes, sizeof bytes, &step));
@@ -35,7 +35,7 @@ static int whole_slot(const tsr_schedule *schedule, int slot) {
   const tsr_slot *slots = schedule->slots;
   const int64_t bytes = slots[slot].bytes;
   while (slots[slot].kind == TSR_SLOT_VIEW) {
-    if (slots[slot].offset) return -1;
+    if (slots[slot].offset || slots[slot].class_offsets) return -1;
     slot = slots[slot].base;
   }
   return slots[slot].kind == TSR_SLOT_ARENA && slots[slot].bytes == bytes ? slot : -1;
@@ -120,8 +120,7 @@ static bool can_move(const tsr_schedule *schedule, const tsr_schedule_step *step
                      int first_slot, int done) {
   const int whole = whole_slot(schedule, slot);
   if (whole < 0 || (whole < first_slot && !is_carry(step, whole))) return false;
-  if (schedule->slots[whole].per_lane != schedule->slots[step->outputs[done]].per_lane)
-    return false;
+  if (schedule->slots[whole].classes != schedule->slots[step->outputs[done]].classes) return false;
   for (int i = 0; i < done; i++)
     if (step->moves[i].from == whole) return false;
   return true;
@@ -135,9 +134,9 @@ static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, cons
     TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &slot));
     if (!can_move(lowering->schedule, step, slot, first_slot, k)) {
       int copy = -1;
-      TSR_TRY(tsr_slot_temp(lowering, lowering->schedule->slots[slot].bytes, &copy));
-      lowering->schedule->slots[copy].per_lane = lowering->lanes > 1;
-      TSR_TRY(add_copy(lowering, end, slot, copy));
+      const tsr_slot *carry = &lowering->schedule->slots[step->outputs[k]];
+      TSR_TRY(tsr_slot_temp(lowering, carry->bytes, carry->classes, &copy));
+      TSR_TRY(tsr_lower_copy(lowering, end, slot, copy));
       slot = copy;
     }
     step->moves[k] = (tsr_slot_move){whole_slot(lowering->schedule, slot), step->outputs[k]};
@@ -148,10 +147,12 @@ static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, cons
 
 // The slot of a first value. A large constant is written to memory of its own, which the carry
 // takes.
-static tsr_status initial_slot(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
+static tsr_status initial_slot(tsr_lowering *lowering, tsr_value *value, const tsr_value *carry,
+                               int *out_slot) {
   if (!value->def || !tsr_op_fills(value->def)) return tsr_slot_of(lowering, value, out_slot);
-  TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(value->type), out_slot));
-  lowering->schedule->slots[*out_slot].per_lane = lowering->lanes > 1;
+  const tsr_lane_classes *classes = NULL;
+  TSR_TRY(tsr_value_classes(lowering, carry, &classes));
+  TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(value->type), classes, out_slot));
   return tsr_lower_fill(lowering, value->def, *out_slot);
 }
 
@@ -164,7 +165,8 @@ tsr_status tsr_lower_while(tsr_lowering *lowering, tsr_op *op) {
   int init_count = 0, carry_count = 0, *carries = NULL;
   for (int i = 0; i < op->operand_count; i++)
     if (is_carried(op, i))
-      TSR_TRY(initial_slot(lowering, tsr_op_operand(op, i), &inits[init_count++]));
+      TSR_TRY(initial_slot(lowering, tsr_op_operand(op, i), tsr_op_result(op, i),
+                           &inits[init_count++]));
   TSR_TRY(result_slots(lowering, op, &carries, &carry_count));
   tsr_schedule_step *step = NULL;
   TSR_TRY(
@@ -186,11 +188,11 @@ static tsr_status end_branch(tsr_lowering *lowering, tsr_schedule_step *step, co
     int slot = -1;
     TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(end, i), &slot));
     const int whole = whole_slot(schedule, slot), to = step->outputs[k++];
-    if (whole >= first_slot && schedule->slots[whole].per_lane == schedule->slots[to].per_lane) {
+    if (whole >= first_slot && schedule->slots[whole].classes == schedule->slots[to].classes) {
       schedule->slots[whole].kind = TSR_SLOT_VIEW;
       schedule->slots[whole].base = to;
     } else {
-      TSR_TRY(add_copy(lowering, end, slot, to));
+      TSR_TRY(tsr_lower_copy(lowering, end, slot, to));
     }
   }
   return NULL;

@@ -121,8 +121,8 @@ static tsr_status finish_list(tsr_lowering *lowering, const tsr_step_list *list)
     TSR_TRY(tsr_step_place_views(lowering, step));
     step->number = schedule->step_count++;
     schedule->op_count += step->op_count;
-    if (step->temp_bytes) TSR_TRY(tsr_slot_temp(lowering, step->temp_bytes, &step->temp_slot));
-    if (schedule->most_lanes < step->lanes) schedule->most_lanes = step->lanes;
+    if (step->temp_bytes)
+      TSR_TRY(tsr_slot_temp(lowering, step->temp_bytes, NULL, &step->temp_slot));
     TSR_TRY(name_step(lowering, step));
     for (int i = 0; i < step->list_count; i++) TSR_TRY(finish_list(lowering, &step->lists[i]));
   }
@@ -151,7 +151,8 @@ tsr_status tsr_lower_program(tsr_ir *ir, tsr_schedule **out_schedule) {
     tsr_ir_destroy(ir);
     return tsr_fail(NO_MEMORY, "memory of a schedule");
   }
-  *schedule = (tsr_schedule){.arena = TSR_ARENA_EMPTY, .ir = ir, .most_lanes = 1};
+  *schedule = (tsr_schedule){.arena = TSR_ARENA_EMPTY, .ir = ir};
+  schedule->classes.arena = &schedule->arena;
   tsr_status status = prepare(ir);
   if (!status) status = lower_entry(schedule);
   if (status)

@@ -9,6 +9,7 @@
 #include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "element/dtype_internal.h"
+#include "lanes/manual_lanes.h"
 #include "simplify/evaluate.h"
 #include "simplify/scalar.h"
 #include "syntax/syntax.h"
@@ -35,13 +36,7 @@ int64_t tsr_type_bytes(const tsr_type *type) {
 }
 
 const char *tsr_op_title(tsr_lowering *lowering, const tsr_op *op) {
-  if (!op->line) return op->name;
-  tsr_text text = TSR_TEXT_EMPTY;
-  tsr_text_addf(&text, "%s at line %u", op->name, op->line);
-  const char *kept = tsr_arena_copy(&lowering->schedule->arena, tsr_text_string(&text),
-                                    strlen(tsr_text_string(&text)));
-  tsr_text_deinit(&text);
-  return kept ? kept : op->name;
+  return tsr_op_title_in(&lowering->schedule->arena, op);
 }
 
 // ---- slots ----
@@ -74,11 +69,19 @@ tsr_status tsr_check_runs(tsr_lowering *lowering, const tsr_value *value) {
                   tsr_text_string(&type), is_open ? ", whose sizes no input has told," : "");
 }
 
+tsr_status tsr_value_classes(tsr_lowering *lowering, const tsr_value *value,
+                             const tsr_lane_classes **out_classes) {
+  (void)value;
+  return tsr_classes_finest(&lowering->schedule->classes, lowering->lanes, out_classes);
+}
+
 tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
+  const tsr_lane_classes *classes = NULL;
   TSR_TRY(tsr_check_runs(lowering, value));
+  TSR_TRY(tsr_value_classes(lowering, value, &classes));
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_ARENA,
-                              .per_lane = lowering->lanes > 1,
+                              .classes = classes,
                               .bytes = tsr_type_bytes(value->type),
                               .base = -1,
                               .value = value},
@@ -87,9 +90,30 @@ tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_sl
   return NULL;
 }
 
-tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot) {
-  return add_slot(lowering, (tsr_slot){.kind = TSR_SLOT_ARENA, .bytes = bytes, .base = -1},
+tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, const tsr_lane_classes *classes,
+                         int *out_slot) {
+  return add_slot(
+      lowering, (tsr_slot){.kind = TSR_SLOT_ARENA, .classes = classes, .bytes = bytes, .base = -1},
+      out_slot);
+}
+
+tsr_status tsr_slot_part(tsr_lowering *lowering, int base, const tsr_lane_classes *classes,
+                         const int64_t *class_offsets, int *out_slot) {
+  return add_slot(lowering,
+                  (tsr_slot){.kind = TSR_SLOT_VIEW,
+                             .classes = classes,
+                             .bytes = lowering->schedule->slots[base].bytes,
+                             .base = base,
+                             .class_offsets = class_offsets},
                   out_slot);
+}
+
+tsr_status tsr_slot_take(tsr_lowering *lowering, tsr_value *value, int slot) {
+  TSR_TRY(tsr_check_runs(lowering, value));
+  lowering->schedule->slots[slot].value = value;
+  lowering->schedule->slots[slot].bytes = tsr_type_bytes(value->type);
+  value->mark = (uint32_t)slot;
+  return NULL;
 }
 
 tsr_status tsr_slot_view_at(tsr_lowering *lowering, tsr_value *value, int base, int64_t offset) {
@@ -98,7 +122,7 @@ tsr_status tsr_slot_view_at(tsr_lowering *lowering, tsr_value *value, int base, 
   int view = -1;
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_VIEW,
-                              .per_lane = slot->per_lane,
+                              .classes = slot->classes,
                               .bytes = tsr_type_bytes(value->type),
                               .base = base,
                               .offset = offset,
@@ -208,6 +232,16 @@ void tsr_lower_postpone(tsr_lowering *lowering, tsr_schedule_step *step) {
   append_step(list, step);
 }
 
+// A step runs for the classes of what it writes; one that writes nothing for every lane.
+static tsr_status set_classes(tsr_lowering *lowering, tsr_schedule_step *step) {
+  tsr_class_table *table = &lowering->schedule->classes;
+  if (!step->output_count) return tsr_classes_finest(table, step->lanes, &step->classes);
+  for (int i = 0; i < step->output_count; i++)
+    TSR_TRY(tsr_classes_meet(table, step->classes,
+                             lowering->schedule->slots[step->outputs[i]].classes, &step->classes));
+  return NULL;
+}
+
 tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_step_kind kind,
                          const int *inputs, int input_count, const int *outputs, int output_count,
                          tsr_schedule_step **out_step) {
@@ -231,6 +265,7 @@ tsr_status tsr_lower_add(tsr_lowering *lowering, const tsr_op *op, tsr_schedule_
     step->bytes = tsr_saturated_add(step->bytes, slots[inputs[i]].bytes);
   for (int i = 0; i < output_count; i++)
     step->bytes = tsr_saturated_add(step->bytes, slots[outputs[i]].bytes);
+  if (kind == TSR_STEP_KERNEL) TSR_TRY(set_classes(lowering, step));
   append_step(lowering->list, step);
   *out_step = step;
   return NULL;

@@ -31,13 +31,23 @@ tsr_lower_fn *tsr_lower_of(tsr_op_id id);
 TSR_MUST_USE tsr_status tsr_slot_of(tsr_lowering *lowering, tsr_value *value, int *out_slot);
 // A new slot of the arena for a value; it is the value's from now on.
 TSR_MUST_USE tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot);
-TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes, int *out_slot);
+TSR_MUST_USE tsr_status tsr_slot_temp(tsr_lowering *lowering, int64_t bytes,
+                                      const tsr_lane_classes *classes, int *out_slot);
 // Makes `value` a view of the memory of `of`, from byte `offset` of it.
 TSR_MUST_USE tsr_status tsr_slot_view(tsr_lowering *lowering, tsr_value *value, tsr_value *of,
                                       int64_t offset);
 // The same of a slot.
 TSR_MUST_USE tsr_status tsr_slot_view_at(tsr_lowering *lowering, tsr_value *value, int base,
                                          int64_t offset);
+// A view of a slot that lies at another place for each class of lanes.
+TSR_MUST_USE tsr_status tsr_slot_part(tsr_lowering *lowering, int base,
+                                      const tsr_lane_classes *classes, const int64_t *class_offsets,
+                                      int *out_slot);
+// Makes a slot that no value has that of `value`.
+TSR_MUST_USE tsr_status tsr_slot_take(tsr_lowering *lowering, tsr_value *value, int slot);
+// The lanes that hold the same bits of a value, which may have no slot yet.
+TSR_MUST_USE tsr_status tsr_value_classes(tsr_lowering *lowering, const tsr_value *value,
+                                          const tsr_lane_classes **out_classes);
 bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // ---- steps ----
@@ -73,6 +83,8 @@ TSR_MUST_USE tsr_status tsr_lower_step(tsr_lowering *lowering, const tsr_op *op,
                                        int input_count, const int *outputs, int output_count,
                                        tsr_kernel_fn *run, const void *description, size_t bytes,
                                        tsr_schedule_step **out_step);
+// A step that copies one slot to another, unless they are one memory.
+TSR_MUST_USE tsr_status tsr_lower_copy(tsr_lowering *lowering, const tsr_op *op, int from, int to);
 // A step of a finished tile program, which it owns from now on, also on failure.
 TSR_MUST_USE tsr_status tsr_lower_tile(tsr_lowering *lowering, const tsr_op *op,
                                        tsr_tile_program *program, const int *inputs,

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "ir/ir.h"
+#include "lanes/lane_classes.h"
 #include "tile/kernel_call.h"
 
 typedef enum tsr_slot_kind {
@@ -16,16 +17,20 @@ typedef enum tsr_slot_kind {
   TSR_SLOT_VIEW       // part of another slot
 } tsr_slot_kind;
 
-// One block of memory. A slot with `per_lane` has `bytes` for each lane, one after another; one
-// without it is the same memory in all lanes. A view with it may be of a slot without it.
+// One block of memory for each class of lanes, which holds the same bits in all of them.
 typedef struct tsr_slot {
   tsr_slot_kind kind;
-  bool per_lane;
-  bool donated;    // ARGUMENT: may be written after its last use
-  int64_t bytes;   // of one lane
-  int index;       // ARGUMENT, RESULT
-  int base;        // VIEW: the slot that it is part of, which may be a view too
-  int64_t offset;  // VIEW: bytes from the start of its base
+  bool donated;                     // ARGUMENT: may be written after its last use
+  const tsr_lane_classes *classes;  // NULL = one memory for all lanes
+  int64_t bytes;                    // of one class; those of a slot lie one after another
+  int index;                        // ARGUMENT, RESULT
+  int base;                         // VIEW: the slot that it is part of, which may be a view too
+  int64_t offset;                   // VIEW: bytes from the start of its base
+  // VIEW: for each of its classes, bytes that are added to the offset; NULL = nothing. Without them
+  // its classes are those of the base.
+  const int64_t *class_offsets;
+  // VIEW: offsets are from the memory of the base's first class, not from that of the lane's class.
+  bool from_first;
   // VIEW: what else is added to the offset when a step runs (lower/slice_view.h); NULL = nothing.
   const struct tsr_slot_window *window;
   const char *data;        // CONSTANT
@@ -33,7 +38,7 @@ typedef struct tsr_slot {
 } tsr_slot;
 
 typedef enum tsr_schedule_step_kind {
-  TSR_STEP_KERNEL,  // once for each lane, with the slots of that lane
+  TSR_STEP_KERNEL,  // once for each of its classes, with the slots of a lane of it
   TSR_STEP_ACROSS,  // once for all lanes: inputs and outputs are `lanes` addresses for each slot
   TSR_STEP_WHILE,   // lists[0] gives the condition, lists[1] is the body
   TSR_STEP_CASE     // lists[i] is branch i
@@ -65,8 +70,9 @@ struct tsr_schedule_step {
   // For each output the inputs whose memory it may take if they die here: bits TSR_INPUT(i).
   uint64_t *overwrites;
   int64_t temp_bytes, scratch_bytes;
-  int temp_slot;  // -1 = none; set by the lowering
-  int lanes;      // 1 outside of manual computations
+  int temp_slot;                    // -1 = none; set by the lowering
+  int lanes;                        // 1 outside of manual computations
+  const tsr_lane_classes *classes;  // KERNEL; NULL = it runs once
   // WHILE: `inputs` are the initial values, `outputs` the carries, which the lists read. CASE:
   // `inputs` is the index (a bool or i32), `outputs` the results, which every branch writes.
   int list_count;
@@ -90,7 +96,7 @@ typedef struct tsr_schedule {
   int argument_count, result_count;
   int *arguments;  // slots; -1 = an argument that nothing uses
   int *results;    // slots
-  int most_lanes;
+  tsr_class_table classes;
   int step_count, op_count;  // all, those in lists included
 } tsr_schedule;
 
