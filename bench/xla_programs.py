@@ -110,9 +110,11 @@ def load(path):
     return arrays
 
 
-def serve(work, costs=""):
-    """Answers every line of input with the wall and CPU seconds of work()."""
+def serve(work, costs="", prepare=None):
+    """Answers every line of input with the wall and CPU seconds of work(), after prepare(), which is not counted."""
     for _ in sys.stdin:
+        if prepare:
+            prepare()
         wall, cpu = time.perf_counter(), time.process_time()
         work()
         print(f"{time.perf_counter() - wall:.9f} {time.process_time() - cpu:.9f}{costs}", flush=True)
