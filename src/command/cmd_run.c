@@ -6,6 +6,7 @@
 
 #include "base/text_internal.h"
 #include "command/command.h"
+#include "report/partition_report.h"
 #include "tessera/program/executable.h"
 #include "trial/trial.h"
 
@@ -16,8 +17,10 @@ typedef struct run_job {
   const char *path;
   bool of_case;  // the path is a case folder
   tsr_trial_case trial;
-  int64_t devices;     // that it is partitioned for; 1 = it is not
-  tsr_program *whole;  // with --compare-single: as it was; else NULL
+  int64_t devices;              // that it is partitioned for; 1 = it is not
+  tsr_program *whole;           // with --compare-single: as it was; else NULL
+  tsr_program *local;           // with --report: of one device; else NULL
+  tsr_partition_report report;  // of it
   tsr_executable *executable;
   tsr_executable_info info;
   tsr_trial_values inputs, outputs;
@@ -52,6 +55,8 @@ static tsr_status check_options(const run_job *job) {
     return tsr_fail(BAD_ARGUMENT, "--bytecode is for case folders, and %s is none", job->path);
   static const char *const ways[] = {"single", "compare-single", NULL};
   TSR_TRY(cli_check_one_of(args, ways));
+  static const char *const reports[] = {"single", "report", NULL};
+  TSR_TRY(cli_check_one_of(args, reports));
   static const char *const wanted[] = {"expect", "compare-single", NULL};
   TSR_TRY(cli_check_one_of(args, wanted));
   const bool tolerance = cli_has(args, "rtol") || cli_has(args, "atol");
@@ -90,7 +95,13 @@ static tsr_status partition(run_job *job, tsr_program **program) {
     job->devices = 1;
     return NULL;
   }
-  TSR_TRY(tsr_program_transform(*program, "partition,lanes", &partitioned));
+  if (cli_has(job->args, "report")) {
+    TSR_TRY(tsr_program_transform(*program, "partition", &job->local));
+    TSR_TRY(tsr_partition_report_fill(job->local, job->devices, &job->report));
+    TSR_TRY(tsr_program_transform(job->local, "lanes", &partitioned));
+  } else {
+    TSR_TRY(tsr_program_transform(*program, "partition,lanes", &partitioned));
+  }
   tsr_program_release(*program);
   *program = partitioned;
   return NULL;
@@ -243,6 +254,7 @@ static tsr_status print_text(run_job *job, tsr_text *out) {
   if (!job->compared && !measured && !cli_has(args, "outputs"))
     TSR_TRY(tsr_trial_values_print(&job->outputs, out));
   if (job->compared) print_verdict(job, out);
+  if (job->local) TSR_TRY(tsr_partition_report_print(&job->report, out));
   if (measured) print_costs(job, out);
   if (job->profiled) TSR_TRY(tsr_trial_profile_print(&job->profile, MOST_STEPS_SHOWN, out));
   if (job->times.runs) tsr_trial_times_print(&job->times, &job->info, out);
@@ -283,6 +295,7 @@ static tsr_status print_json(run_job *job, tsr_text *out) {
   tsr_json_begin_document(&json, out);
   tsr_json_add_int(&json, "devices", job->devices);
   costs_to_json(&job->info, &json);
+  if (job->local) tsr_partition_report_to_json(&job->report, &json);
   if (!job->times.runs) status = tsr_trial_values_to_json(&job->outputs, &json);
   if (job->compared) verdict_to_json(job, &json);
   if (job->profiled) tsr_trial_profile_to_json(&job->profile, &json);
@@ -314,6 +327,7 @@ static void job_deinit(run_job *job) {
   tsr_text_deinit(&job->differences);
   tsr_executable_release(job->executable);
   tsr_program_release(job->whole);
+  tsr_program_release(job->local);
   tsr_trial_case_deinit(&job->trial);
 }
 
@@ -347,6 +361,7 @@ static const cli_option options[] = {
     {"atol", 0, "NUMBER", NULL, "allowed absolute error (default: by the type)"},
     {"single", 0, NULL, NULL, "run whole, as on one device, ignoring shardings"},
     {"compare-single", 0, NULL, NULL, "run partitioned and whole, and compare the results"},
+    {"report", 0, NULL, NULL, "also print what each device moves and holds, and the fallbacks of partitioning"},
     {"bytecode", 0, NULL, NULL, "of a case folder, take program.mlirbc instead of program.mlir"},
     {"time", 't', "N", "1..1000000", "run N times more and print how long it takes"},
     {"profile", 0, "[=FILE]", NULL, "print the time of every step; write a trace to FILE (default: tessera-trace.json)"},

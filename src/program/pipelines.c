@@ -173,8 +173,8 @@ static const char partition_list[] =
     "composites,if-to-case,chlo-rules,sdy-propagation-pipeline,one-mesh,even-shards,partition-"
     "rules,"
     "sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,gather-uneven,"
-    "sdy-resolve-permutation-factors,canonicalize,sdy-reshard-to-collectives,canonicalize,"
-    "sdy-drop-sharding-rules,sdy-convert-global-to-local,cse,dce";
+    "sdy-resolve-permutation-factors,note-fallbacks,canonicalize,sdy-reshard-to-collectives,"
+    "canonicalize,sdy-drop-sharding-rules,sdy-convert-global-to-local,cse,dce";
 
 static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options,
                                      int64_t *changes) {

@@ -1,0 +1,20 @@
+// Fallbacks: an operand that is gathered along a dimension because its op cannot be cut there. The
+// pass note-fallbacks writes each of them down in the module, as tessera.fallbacks.
+#ifndef TESSERA_SPMD_FALLBACKS_H
+#define TESSERA_SPMD_FALLBACKS_H
+
+#include "ir/ir.h"
+
+typedef struct tsr_fallback {
+  const char *op;  // "stablehlo.sort"
+  int64_t operand, dim;
+  const char *axes;   // that it is gathered along: "x" or "x, y"
+  int64_t bytes;      // that each device receives, in one run of the op
+  int64_t places;     // where it happens: ops that are alike are one row
+  const char *cause;  // why the op is not cut there
+} tsr_fallback;
+
+int64_t tsr_fallback_count(const tsr_ir *ir);
+tsr_fallback tsr_fallback_at(const tsr_ir *ir, int64_t index);
+
+#endif
