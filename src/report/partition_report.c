@@ -77,7 +77,7 @@ static void print_fallbacks(const tsr_ir *ir, tsr_text *out) {
       {.title = "axes"},     {.title = "places", .right = true},  {.title = "bytes", .right = true},
       {.title = "cause"}};
   tsr_table table = {0};
-  const int64_t count = tsr_fallback_count(ir);
+  const int64_t count = tsr_spmd_fallback_count(ir);
   if (!count) {
     tsr_text_add(out, "no fallbacks\n");
     return;
@@ -85,7 +85,7 @@ static void print_fallbacks(const tsr_ir *ir, tsr_text *out) {
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     tsr_table_add_column(&table, columns[i]);
   for (int64_t i = 0; i < count; i++) {
-    const tsr_fallback row = tsr_fallback_at(ir, i);
+    const tsr_spmd_fallback row = tsr_spmd_fallback_at(ir, i);
     tsr_table_add(&table, row.op);
     tsr_table_addf(&table, "%lld", (long long)row.operand);
     tsr_table_addf(&table, "%lld", (long long)row.dim);
@@ -112,7 +112,7 @@ tsr_status tsr_partition_report_print(const tsr_partition_report *report, tsr_te
 
 // ---- JSON ----
 
-static void fallback_to_json(const tsr_fallback *row, tsr_json_writer *json) {
+static void fallback_to_json(const tsr_spmd_fallback *row, tsr_json_writer *json) {
   tsr_json_begin_object(json);
   tsr_json_add_string(json, "op", row->op);
   tsr_json_add_int(json, "operand", row->operand);
@@ -145,8 +145,8 @@ void tsr_partition_report_to_json(const tsr_partition_report *report, tsr_json_w
   tsr_json_end_object(json);
   tsr_json_add_int(json, "unknown_loops", moved->unknown_loops);
   tsr_json_add_array(json, "fallbacks");
-  for (int64_t i = 0; i < tsr_fallback_count(ir); i++) {
-    const tsr_fallback row = tsr_fallback_at(ir, i);
+  for (int64_t i = 0; i < tsr_spmd_fallback_count(ir); i++) {
+    const tsr_spmd_fallback row = tsr_spmd_fallback_at(ir, i);
     fallback_to_json(&row, json);
   }
   tsr_json_end_array(json);

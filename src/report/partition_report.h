@@ -4,7 +4,7 @@
 
 #include "combine/moved_bytes.h"
 #include "json/json.h"
-#include "tessera/program.h"
+#include "tessera/program/program.h"
 
 // Of the program of one device (the list `partition`, with or without `lanes`), which must live as
 // long.

@@ -26,7 +26,7 @@ static void print_axes(const tsr_attr *mesh, const tsr_sdy_parts *axes, tsr_text
   }
 }
 
-static const tsr_attr *make_row(tsr_ir *ir, const tsr_fallback *row) {
+static const tsr_attr *make_row(tsr_ir *ir, const tsr_spmd_fallback *row) {
   const struct {
     const char *name;
     const tsr_attr *attr;
@@ -52,7 +52,7 @@ static const tsr_attr *list_of(const tsr_ir *ir) {
   return list && list->kind == TSR_ATTR_ARRAY ? list : NULL;
 }
 
-int64_t tsr_fallback_count(const tsr_ir *ir) {
+int64_t tsr_spmd_fallback_count(const tsr_ir *ir) {
   const tsr_attr *list = list_of(ir);
   return list ? list->count : 0;
 }
@@ -68,30 +68,30 @@ static int64_t number_field(const tsr_attr *row, const char *name) {
 }
 
 // Programs may come with the attribute: what is missing in it is empty.
-tsr_fallback tsr_fallback_at(const tsr_ir *ir, int64_t index) {
+tsr_spmd_fallback tsr_spmd_fallback_at(const tsr_ir *ir, int64_t index) {
   const tsr_attr *row = list_of(ir)->items[index];
-  if (row->kind != TSR_ATTR_DICT) return (tsr_fallback){.op = "", .axes = "", .cause = ""};
-  return (tsr_fallback){.op = text_field(row, "op"),
-                        .operand = number_field(row, "operand"),
-                        .dim = number_field(row, "dimension"),
-                        .axes = text_field(row, "axes"),
-                        .bytes = number_field(row, "bytes"),
-                        .places = number_field(row, "places"),
-                        .cause = text_field(row, "cause")};
+  if (row->kind != TSR_ATTR_DICT) return (tsr_spmd_fallback){.op = "", .axes = "", .cause = ""};
+  return (tsr_spmd_fallback){.op = text_field(row, "op"),
+                             .operand = number_field(row, "operand"),
+                             .dim = number_field(row, "dimension"),
+                             .axes = text_field(row, "axes"),
+                             .bytes = number_field(row, "bytes"),
+                             .places = number_field(row, "places"),
+                             .cause = text_field(row, "cause")};
 }
 
-static bool is_alike(const tsr_fallback *a, const tsr_fallback *b) {
+static bool is_alike(const tsr_spmd_fallback *a, const tsr_spmd_fallback *b) {
   return a->operand == b->operand && a->dim == b->dim && a->bytes == b->bytes &&
          !strcmp(a->op, b->op) && !strcmp(a->axes, b->axes) && !strcmp(a->cause, b->cause);
 }
 
 // Adds a row, or a place to the one that is alike.
-static tsr_status add_row(tsr_ir *ir, tsr_fallback *made) {
+static tsr_status add_row(tsr_ir *ir, tsr_spmd_fallback *made) {
   const tsr_attr *old = list_of(ir);
-  const int64_t count = tsr_fallback_count(ir);
+  const int64_t count = tsr_spmd_fallback_count(ir);
   int64_t place = 0;
   for (made->places = 1; place < count; place++) {
-    const tsr_fallback row = tsr_fallback_at(ir, place);
+    const tsr_spmd_fallback row = tsr_spmd_fallback_at(ir, place);
     if (!is_alike(&row, made)) continue;
     made->places = tsr_saturated_add(row.places, 1);
     break;
@@ -172,12 +172,12 @@ static tsr_status add_fallback(fallback_walk *w, const tsr_op *op, int operand, 
   tsr_text text = TSR_TEXT_EMPTY;
   print_axes(from->mesh, axes, &text);
   tsr_status status = tsr_text_check(&text);
-  tsr_fallback row = {.op = op->name,
-                      .operand = operand,
-                      .dim = dim,
-                      .axes = tsr_text_string(&text),
-                      .bytes = received_bytes(tsr_operand_type(op, operand), from, axes),
-                      .cause = cause};
+  tsr_spmd_fallback row = {.op = op->name,
+                           .operand = operand,
+                           .dim = dim,
+                           .axes = tsr_text_string(&text),
+                           .bytes = received_bytes(tsr_operand_type(op, operand), from, axes),
+                           .cause = cause};
   if (!status) status = add_row(w->ir, &row);
   tsr_text_deinit(&text);
   ++*w->changes;

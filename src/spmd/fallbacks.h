@@ -5,16 +5,16 @@
 
 #include "ir/ir.h"
 
-typedef struct tsr_fallback {
+typedef struct tsr_spmd_fallback {
   const char *op;  // "stablehlo.sort"
   int64_t operand, dim;
   const char *axes;   // that it is gathered along: "x" or "x, y"
   int64_t bytes;      // that each device receives, in one run of the op
   int64_t places;     // where it happens: ops that are alike are one row
   const char *cause;  // why the op is not cut there
-} tsr_fallback;
+} tsr_spmd_fallback;
 
-int64_t tsr_fallback_count(const tsr_ir *ir);
-tsr_fallback tsr_fallback_at(const tsr_ir *ir, int64_t index);
+int64_t tsr_spmd_fallback_count(const tsr_ir *ir);
+tsr_spmd_fallback tsr_spmd_fallback_at(const tsr_ir *ir, int64_t index);
 
 #endif
