@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/arithmetic.h"
+#include "combine/device_ops.h"
 #include "combine/loop_trips.h"
 #include "propagate/symbol_names.h"
 
@@ -39,12 +40,6 @@ static int kind_of(const tsr_op *op) {
   }
 }
 
-static int64_t bytes_of(const tsr_type *type) {
-  const int64_t count = tsr_type_element_count(type);
-  const size_t each = tsr_type_element_bytes(tsr_type_element(type));
-  return count < 0 ? 0 : tsr_saturated_multiply(count, (int64_t)each);
-}
-
 static int64_t bytes_of_operand(int kind, int64_t operand, int64_t result) {
   switch (kind) {
     case TSR_MOVED_ALL_GATHER:
@@ -62,8 +57,9 @@ int64_t tsr_moved_bytes_of(const tsr_op *op) {
   const int kind = kind_of(op);
   int64_t bytes = 0;
   for (int i = 0; kind >= 0 && i < op->operand_count && i < op->result_count; i++)
-    bytes = tsr_saturated_add(bytes, bytes_of_operand(kind, bytes_of(tsr_operand_type(op, i)),
-                                                      bytes_of(op->results[i].type)));
+    bytes =
+        tsr_saturated_add(bytes, bytes_of_operand(kind, tsr_type_bytes_of(tsr_operand_type(op, i)),
+                                                  tsr_type_bytes_of(op->results[i].type)));
   return bytes;
 }
 

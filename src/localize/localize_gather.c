@@ -250,7 +250,7 @@ tsr_status tsr_localize_gather(tsr_localizing *l, tsr_op *op) {
   if (partial) mask_first(&x, &mask);
   tsr_value *made = add_gather(&x, indices, type, sizes);
   if (partial) {
-    if (!is_summed(op))
+    if (!is_summed(op) && !(to.cut && to.cut->unreduced.count))
       return tsr_fail(CONSTRAINT,
                       "%s: an indexed dimension is sharded, and no sdy.all_reduce uses its result",
                       op->name);

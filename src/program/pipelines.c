@@ -3,6 +3,7 @@
 
 #include "base/text_internal.h"
 #include "collective/collective_passes.h"
+#include "combine/combine_passes.h"
 #include "factor/factor_passes.h"
 #include "localize/localize_passes.h"
 #include "program/program_internal.h"
@@ -173,14 +174,24 @@ static const char partition_list[] =
     "composites,if-to-case,chlo-rules,sdy-propagation-pipeline,one-mesh,even-shards,partition-"
     "rules,"
     "sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,gather-uneven,"
-    "sdy-resolve-permutation-factors,note-fallbacks,canonicalize,sdy-reshard-to-collectives,"
-    "canonicalize,sdy-drop-sharding-rules,sdy-convert-global-to-local,cse,dce";
+    "sdy-resolve-permutation-factors,note-fallbacks,canonicalize{enable-patterns=sdy-reshard},"
+    "sdy-reshard-to-collectives,canonicalize,sdy-drop-sharding-rules";
+// What makes collectives fewer and smaller: in the program of all devices, where shardings say
+// which devices hold the same values, and in that of one.
+static const char combine_whole_list[] = "share-collectives,partial-sums";
+static const char combine_device_list[] = "share-collectives,broadcast-slices";
 
 static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options,
                                      int64_t *changes) {
-  (void)options;
+  const bool combine = is_on(options, OPTION_COMBINE);
+  tsr_text list = TSR_TEXT_EMPTY;
   (void)changes;
-  return tsr_all_passes_run(ir, partition_list, NULL);
+  add_list(&list, true, partition_list);
+  add_list(&list, combine, combine_whole_list);
+  add_list(&list, true, "sdy-convert-global-to-local,cse");
+  add_list(&list, combine, combine_device_list);
+  add_list(&list, true, "dce");
+  return run_text(ir, &list);
 }
 
 // ---- all tables ----
@@ -208,6 +219,7 @@ tsr_status tsr_all_passes_run(tsr_ir *ir, const char *list, tsr_pass_report *out
       tsr_sharding_passes(),
       tsr_resolve_passes(),
       tsr_localize_passes(),
+      tsr_combine_passes(),
       tsr_spmd_passes(),
       tsr_reshard_passes(),
       tsr_collective_passes(),
