@@ -148,60 +148,12 @@ static tsr_status refine_block(refinement *r, tsr_ir_block *block) {
 
 // ---- functions
 
-static tsr_status replace_attr(tsr_ir *ir, tsr_op *op, const char *name, const tsr_attr *attr) {
-  const char *kept = tsr_ir_name(ir, name, strlen(name));
-  TSR_NEED(kept && tsr_op_set_attr(ir, op, kept, attr) ? kept : NULL);
-  return NULL;
-}
-
-// Removes the entries of a list of attributes whose arguments are gone.
-static tsr_status drop_entries(tsr_ir *ir, tsr_op *op, const char *name,
-                               const func_variant *variant) {
-  const tsr_attr *list = tsr_op_attr(op, name);
-  if (!list || list->kind != TSR_ATTR_ARRAY || list->count != variant->count) return NULL;
-  const tsr_attr **kept = tsr_ir_alloc(ir, sizeof *kept * (size_t)(list->count + 1));
-  int64_t count = 0;
-  TSR_NEED(kept);
-  for (int i = 0; i < variant->count; i++)
-    if (!variant->constants[i]) kept[count++] = list->items[i];
-  const tsr_attr *shorter = tsr_attr_array(ir, kept, count);
-  TSR_NEED(shorter);
-  return replace_attr(ir, op, name, shorter);
-}
-
 // Gives the arguments their types; those that are constants become constants at the start.
 static tsr_status bind_arguments(refinement *r, func_variant *variant) {
-  tsr_ir_block *body = tsr_func_body(variant->func);
-  int kept = 0;
-  for (int i = 0; i < variant->count; i++) {
-    tsr_value *arg = body->args[i], *constant = NULL;
-    TSR_TRY(set_type(r, variant->func, arg, variant->types[i]));
-    if (variant->constants[i] && body->first) {
-      TSR_TRY(tsr_insert_constant(r->ir, body->first, variant->constants[i], &constant));
-      tsr_value_replace(arg, constant);
-      continue;
-    }
-    arg->index = kept;
-    body->args[kept++] = arg;
-  }
-  body->arg_count = kept;
-  return drop_entries(r->ir, variant->func, "arg_attrs", variant);
-}
-
-static tsr_status update_signature(tsr_ir *ir, tsr_op *func) {
-  const tsr_ir_block *body = tsr_func_body(func);
-  const tsr_op *end = tsr_block_terminator(body);
-  TSR_ASK(end, func, "", "@%s does not end with a return", tsr_op_symbol(func));
-  tsr_result_types inputs = {.ir = ir}, outputs = {.ir = ir};
-  for (int i = 0; i < body->arg_count; i++) TSR_TRY(tsr_results_add(&inputs, body->args[i]->type));
-  for (int i = 0; i < end->operand_count; i++)
-    TSR_TRY(tsr_results_add(&outputs, tsr_operand_type(end, i)));
-  const tsr_type *type =
-      tsr_type_function(ir, inputs.types, inputs.count, outputs.types, outputs.count);
-  TSR_NEED(type);
-  const tsr_attr *attr = tsr_attr_type(ir, type);
-  TSR_NEED(attr);
-  return replace_attr(ir, func, "function_type", attr);
+  const tsr_ir_block *body = tsr_func_body(variant->func);
+  for (int i = 0; i < variant->count; i++)
+    TSR_TRY(set_type(r, variant->func, body->args[i], variant->types[i]));
+  return tsr_constants_bind(r->ir, variant->func, variant->constants);
 }
 
 static tsr_status refine_variant(refinement *r, func_variant *variant) {
@@ -212,7 +164,7 @@ static tsr_status refine_variant(refinement *r, func_variant *variant) {
   TSR_TRY(bind_arguments(r, variant));
   TSR_TRY(refine_block(r, body));
   variant->busy = false;
-  return update_signature(r->ir, variant->func);
+  return tsr_signature_update(r->ir, variant->func);
 }
 
 static bool same_signature(const func_variant *a, const func_variant *b) {
@@ -268,7 +220,7 @@ static tsr_status place_variant(refinement *r, func_record *record, func_variant
   }
   TSR_TRY(clone_func(r, record->original, &variant->func));
   TSR_TRY(free_name(r, record, &name));
-  TSR_TRY(replace_attr(r->ir, variant->func, "sym_name", name));
+  TSR_TRY(tsr_attr_replace(r->ir, variant->func, "sym_name", name));
   tsr_op_append(record->func->block, variant->func);
   return NULL;
 }
@@ -327,7 +279,7 @@ static tsr_status drop_operands(refinement *r, tsr_op *op, const func_variant *v
   tsr_value **kept = tsr_ir_alloc(r->ir, sizeof(tsr_value *) * ((size_t)op->operand_count + 1));
   int count = 0;
   TSR_NEED(kept);
-  TSR_TRY(drop_entries(r->ir, op, "arg_attrs", variant));
+  TSR_TRY(tsr_entries_drop(r->ir, op, "arg_attrs", variant->constants, variant->count));
   for (int i = 0; i < op->operand_count; i++)
     if (!variant->constants[i]) kept[count++] = tsr_op_operand(op, i);
   TSR_NEED(tsr_op_set_operands(r->ir, op, kept, count) ? kept : NULL);
@@ -368,7 +320,7 @@ static tsr_status refine_call(refinement *r, tsr_op *op, const char *attribute) 
   const char *name = tsr_op_symbol(variant->func);
   const tsr_attr *symbol = tsr_attr_symbol(r->ir, name, strlen(name));
   TSR_NEED(symbol);
-  TSR_TRY(replace_attr(r->ir, op, attribute, symbol));
+  TSR_TRY(tsr_attr_replace(r->ir, op, attribute, symbol));
   TSR_TRY(drop_operands(r, op, variant));
   return take_results(r, op, variant->func);
 }

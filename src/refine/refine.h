@@ -13,6 +13,10 @@
 // stays unknown (unsupported), which it names. Shapes may contradict what ops ask of each other:
 // tsr_verify afterwards finds it. The program is unusable after a failure.
 TSR_MUST_USE tsr_status tsr_refine(tsr_ir *ir, const tsr_shape *shapes, int count);
+// Arguments of a function with a body become constants at its start and go from its signature.
+// `constants` has a DENSE attribute of the argument's type for each argument; NULL = it stays.
+TSR_MUST_USE tsr_status tsr_bind_arguments(tsr_ir *ir, tsr_op *func,
+                                           const tsr_attr *const *constants);
 // Whether any value of the entry's arguments has an unknown size.
 bool tsr_is_polymorphic(const tsr_ir *ir);
 

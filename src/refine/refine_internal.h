@@ -27,4 +27,19 @@ TSR_MUST_USE tsr_status tsr_make_static(tsr_ir *ir, tsr_op *op, tsr_op **out_op)
 // Checks an assertion and removes it; other calls stay. True if the op is gone.
 TSR_MUST_USE tsr_status tsr_check_assertion(tsr_ir *ir, tsr_op *op, bool *out_gone);
 
+// ---- signatures (bound_arguments.c) ----
+
+// Sets or replaces an attribute.
+TSR_MUST_USE tsr_status tsr_attr_replace(tsr_ir *ir, tsr_op *op, const char *name,
+                                         const tsr_attr *attr);
+// Removes the entries of a list of attributes, one for each argument, whose arguments are constants
+// now.
+TSR_MUST_USE tsr_status tsr_entries_drop(tsr_ir *ir, tsr_op *op, const char *name,
+                                         const tsr_attr *const *constants, int argument_count);
+// Arguments become constants; the function's type is left to tsr_signature_update.
+TSR_MUST_USE tsr_status tsr_constants_bind(tsr_ir *ir, tsr_op *func,
+                                           const tsr_attr *const *constants);
+// The function's type as its arguments and its return have it.
+TSR_MUST_USE tsr_status tsr_signature_update(tsr_ir *ir, tsr_op *func);
+
 #endif
