@@ -105,6 +105,8 @@ static tsr_status fill_body(lanes_run *r, tsr_site *site, tsr_ir_block *block) {
   site->block = block;
   tsr_value **args = add_args(r->ir, block, r->types, inputs);
   TSR_NEED(args);
+  for (int i = 0; i < inputs; i++)  // their names
+    args[i]->location = tsr_func_body(r->local)->args[i]->location;
   const tsr_site_attr attrs[] = {
       {"in_shardings", tsr_shardings_attr(r->ir, r->cuts, inputs)},
       {"manual_axes", all_axes(r)},
