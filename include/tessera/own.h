@@ -33,6 +33,7 @@
   X(checkpoint, release, const tsr_checkpoint)       \
   X(chunker, release, const tsr_chunker)             \
   X(comm, release, tsr_comm)                         \
+  X(compiled, release, const tsr_compiled)           \
   X(copy_plan, release, const tsr_copy_plan)         \
   X(executable, release, const tsr_executable)       \
   X(fsck, destroy, tsr_fsck)                         \
@@ -42,6 +43,7 @@
   X(map, release, const tsr_map)                     \
   X(mapping, release, const tsr_mapping)             \
   X(mesh, release, const tsr_mesh)                   \
+  X(partitioned, release, const tsr_partitioned)     \
   X(partitioner, release, const tsr_partitioner)     \
   X(placer, release, const tsr_placer)               \
   X(plan, release, const tsr_plan)                   \

@@ -4,6 +4,7 @@
 
 #include "tessera/program/builder.h"
 #include "tessera/program/executable.h"
+#include "tessera/program/partitioned.h"
 #include "tessera/program/preflight.h"
 #include "tessera/program/program.h"
 #include "tessera/program/propagation.h"

@@ -3,17 +3,21 @@
 #include <string.h>
 
 #include "builder/builder_internal.h"
+#include "builder/builder_spec.h"
 #include "element/packed_bits.h"
 #include "tessera/engine/kernels.h"
 
-static tsr_node emit_dense(tsr_builder *builder, const tsr_type *type, const void *bytes,
-                           size_t length) {
+static tsr_node emit_attr(tsr_builder *builder, const tsr_type *type, const tsr_attr *value) {
   tsr_builder_op draft = tsr_builder_draft(builder, TSR_OP_CONSTANT, NULL, 0);
-  tsr_builder_attr(&draft, "value", tsr_attr_dense(builder->ir, type, bytes, length));
+  tsr_builder_attr(&draft, "value", value);
   draft.type_count = 1;
   draft.types = &type;
-  const tsr_node result = tsr_builder_emit_one(&draft);
-  return result;
+  return tsr_builder_emit_one(&draft);
+}
+
+static tsr_node emit_dense(tsr_builder *builder, const tsr_type *type, const void *bytes,
+                           size_t length) {
+  return emit_attr(builder, type, tsr_attr_dense(builder->ir, type, bytes, length));
 }
 
 // ---- data ----
@@ -30,19 +34,19 @@ static void store(const tsr_type *type, const void *data, int64_t count, size_t 
   for (size_t i = 0; info->kind == TSR_CLASS_BOOL && i < length; i++) out[i] = out[i] != 0;
 }
 
-static tsr_status copy_data(tsr_builder *builder, tsr_dtype dtype, const tsr_shape *shape,
-                            const void *data, const tsr_type **out_type, uint8_t **out_bytes,
-                            size_t *out_length) {
-  TSR_TRY(tsr_builder_type(builder, dtype, shape, out_type));
-  const int64_t count = tsr_type_element_count(*out_type);
-  const size_t size = tsr_type_element_bytes(tsr_type_element(*out_type));
+tsr_status tsr_dense_of_data(tsr_ir *ir, const tsr_type *type, const void *data,
+                             const tsr_attr **out_attr) {
+  const int64_t count = tsr_type_element_count(type);
+  const size_t size = tsr_type_element_bytes(tsr_type_element(type));
   if ((uint64_t)count > SIZE_MAX / 2 / size)
     return tsr_fail(TOO_LARGE, "constant of %lld elements", (long long)count);
   if (count && !data) return tsr_fail(BAD_ARGUMENT, "data is NULL");
-  *out_length = (size_t)count * size;
-  *out_bytes = tsr_ir_alloc(builder->ir, *out_length + 1);
-  TSR_NEED(*out_bytes);
-  if (count) store(*out_type, data, count, *out_length, *out_bytes);
+  const size_t length = (size_t)count * size;
+  uint8_t *bytes = tsr_ir_alloc(ir, length + 1);
+  TSR_NEED(bytes);
+  if (count) store(type, data, count, length, bytes);
+  *out_attr = tsr_attr_dense(ir, type, bytes, length);
+  TSR_NEED(*out_attr);
   return NULL;
 }
 
@@ -50,11 +54,11 @@ tsr_node tsr_build_constant(tsr_builder *builder, tsr_dtype dtype, const tsr_sha
                             const void *data) {
   if (!tsr_builder_enter(builder, "constant")) return TSR_NO_NODE;
   const tsr_type *type = NULL;
-  uint8_t *bytes = NULL;
-  size_t length = 0;
+  const tsr_attr *value = NULL;
   tsr_node result = TSR_NO_NODE;
-  if (tsr_builder_keep(builder, copy_data(builder, dtype, shape, data, &type, &bytes, &length)))
-    result = emit_dense(builder, type, bytes, length);
+  if (tsr_builder_keep(builder, tsr_builder_type(builder, dtype, shape, &type)) &&
+      tsr_builder_keep(builder, tsr_dense_of_data(builder->ir, type, data, &value)))
+    result = emit_attr(builder, type, value);
   return tsr_builder_leave(builder, result);
 }
 

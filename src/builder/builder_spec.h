@@ -1,4 +1,5 @@
-// What Shardy and JAX write into programs: specs, meshes, numbers of devices, names of arguments.
+// What Shardy and JAX write into programs: specs, meshes, numbers of devices, names of arguments,
+// constants.
 #ifndef TESSERA_BUILDER_BUILDER_SPEC_H
 #define TESSERA_BUILDER_BUILDER_SPEC_H
 
@@ -28,5 +29,8 @@ const tsr_attr *tsr_mesh_attr(tsr_ir *ir, const tsr_mesh *mesh);
 TSR_MUST_USE tsr_status tsr_device_count_write(tsr_ir *ir, int64_t count);
 // The location that names an argument. NULL without memory.
 const tsr_attr *tsr_name_location(tsr_ir *ir, const char *name);
+// The DENSE of a caller's elements, row-major: a bool takes a byte, narrower elements are packed.
+TSR_MUST_USE tsr_status tsr_dense_of_data(tsr_ir *ir, const tsr_type *type, const void *data,
+                                          const tsr_attr **out_attr);
 
 #endif

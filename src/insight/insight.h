@@ -105,6 +105,12 @@ struct tsr_propagation {
   bool failed;           // a gain could not be kept
 };
 
+// The program with the mesh, the plan and the constraints of the options written into it, and with
+// the names that a file of jax.export gives to its arguments. Nothing is propagated.
+TSR_MUST_USE tsr_status tsr_program_annotate(const tsr_program *program,
+                                             const tsr_propagate_options *options,
+                                             tsr_program **out_program);
+
 // ---- the record (propagation_record.c) ----
 
 // What tsr_propagate is asked with, so that everything is written into `propagation`.

@@ -185,6 +185,33 @@ tsr_status tsr_program_propagate(const tsr_program *program, const tsr_propagate
   return status;
 }
 
+// Adds the constraints to a copy of the given program.
+static tsr_status make_annotated(tsr_propagation *p, const tsr_propagate_options *options,
+                                 const tsr_builder_mesh *mesh, tsr_program **out_program) {
+  const char *name = tsr_program_path(p->original);
+  tsr_ir *ir = tsr_program_copy_ir(p->given);
+  if (!ir) return tsr_fail(NO_MEMORY, "program %s", name);
+  tsr_status status = options->constraint_count ? tsr_constraints_add(p, ir, options, mesh) : NULL;
+  if (!status) status = tsr_note(tsr_verify(ir, name), "with the shardings that were given");
+  if (!status) return tsr_program_wrap(ir, name, TSR_PROGRAM_BUILT, out_program);
+  tsr_ir_destroy(ir);
+  return status;
+}
+
+tsr_status tsr_program_annotate(const tsr_program *program, const tsr_propagate_options *options,
+                                tsr_program **out_program) {
+  tsr_builder_mesh mesh = {NULL, NULL};
+  tsr_propagation *p = calloc(1, sizeof *p);
+  if (!p) return tsr_fail(NO_MEMORY, "a program");
+  pthread_mutex_init(&p->lock, NULL);  // cannot fail with these attributes
+  p->original = tsr_program_retain(program);
+  tsr_status status = make_given(p, options, &mesh);
+  if (!status) status = make_annotated(p, options, &mesh, out_program);
+  tsr_mesh_release(mesh.mesh);
+  tsr_propagation_destroy(p);
+  return status;
+}
+
 // ---- asking ----
 
 const tsr_program *tsr_propagation_program(const tsr_propagation *propagation) {

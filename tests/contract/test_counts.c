@@ -107,6 +107,9 @@ static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[])
   X(plan_fit, plan_fit(w, n))                                                                    \
   X(plan_check, plan_check(w, n))                                                                \
   X(program_refine, tsr_program_refine(w->program, TSR_SHAPE(8), n, OUT(0)))                     \
+  X(program_partition_specs, partition(w, n, 0, 0))                                              \
+  X(program_partition_donated, partition(w, 0, n, 0))                                            \
+  X(program_partition_statics, partition(w, 0, 0, n))                                            \
   X(program_propagate, propagate(w, n))                                                          \
   X(rules_create, tsr_rules_create(&(tsr_rule){0}, n, OUT(0)))                                   \
   X(rules_parse_facts, parse_rules(w, n, 0, 0))                                                  \
@@ -135,6 +138,21 @@ static tsr_status propagate(world *w, int n) {
   options.constraints = &constraint;
   options.constraint_count = n;
   return tsr_program_propagate(w->program, &options, OUT(0));
+}
+
+static tsr_status partition(world *w, int specs, int donated, int statics) {
+  static const float zeros[8] = {0};
+  const tsr_value_constraint spec = {"%arg0", "x"};
+  const tsr_static_argument value = {"%arg0", TSR_F32, TSR_SHAPE(8), zeros};
+  const char *const name = "%arg0";
+  tsr_partition_options options = TSR_PARTITION_OPTIONS;
+  options.specs = &spec;
+  options.spec_count = specs;
+  options.donated = &name;
+  options.donated_count = donated;
+  options.statics = &value;
+  options.static_count = statics;
+  return tsr_program_partition(w->program, &options, OUT(0));
 }
 
 static const tsr_layout *const *other(world *w) { return (const tsr_layout *const *)&w->other; }

@@ -79,6 +79,12 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(preflight_reshard_at, 1, INDEX_OUT_OF_RANGE,                                                   \
     tsr_preflight_reshard_at(w->preflight, i,                                                      \
                              &(tsr_preflight_reshard){.size = sizeof(tsr_preflight_reshard)}))     \
+  X(partitioned_argument, 1, INDEX_OUT_OF_RANGE,                                                   \
+    tsr_partitioned_argument(w->partitioned, i,                                                    \
+                             &(tsr_partitioned_value){.size = sizeof(tsr_partitioned_value)}))     \
+  X(partitioned_result, 1, INDEX_OUT_OF_RANGE,                                                     \
+    tsr_partitioned_result(w->partitioned, i,                                                      \
+                           &(tsr_partitioned_value){.size = sizeof(tsr_partitioned_value)}))       \
   X(executable_argument, 1, INDEX_OUT_OF_RANGE,                                                    \
     tsr_executable_argument(w->executable, i,                                                      \
                             &(tsr_executable_value){.size = sizeof(tsr_executable_value)}))        \

@@ -143,6 +143,8 @@ static void make_programs(world *w) {
       "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {\n  return %x : tensor<8xf32>\n}\n";
   assert_ok(tsr_program_read("identity", text, sizeof text - 1, NULL, &w->program));
   assert_ok(tsr_executable_compile(w->program, NULL, &w->executable));
+  assert_ok(tsr_program_partition(w->program, NULL, &w->partitioned));
+  assert_ok(tsr_partitioned_compile(w->partitioned, w->comm, NULL, &w->compiled));
 }
 
 int world_set_up(void **state) {
@@ -163,6 +165,8 @@ int world_set_up(void **state) {
 int world_tear_down(void **state) {
   world *w = *state;
   tsr_executable_release(w->executable);
+  tsr_compiled_release(w->compiled);
+  tsr_partitioned_release(w->partitioned);
   tsr_program_release(w->program);
   tsr_preflight_release(w->preflight);
   tsr_partitioner_release(w->partitioner);

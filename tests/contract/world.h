@@ -57,9 +57,11 @@ typedef struct world {
   tsr_npz *npz;
   tsr_placer *placer;
   tsr_partitioner *partitioner;
-  tsr_executable *executable;  // of `program`
-  tsr_preflight *preflight;    // of a program that reshards one value
-  tsr_program *program;        // one function of one argument and one result, one mesh
+  tsr_executable *executable;    // of `program`
+  tsr_partitioned *partitioned;  // of `program`, for its mesh
+  tsr_compiled *compiled;
+  tsr_preflight *preflight;  // of a program that reshards one value
+  tsr_program *program;      // one function of one argument and one result, one mesh
   float host[128];
   // Outputs of calls that fail.
   _Alignas(max_align_t) unsigned char out[OUT_BYTES];

@@ -66,6 +66,8 @@ void scene_make(scene *s) {
   assert_ok(tsr_program_read("negation", negation, sizeof negation - 1, NULL, &s->program));
   assert_ok(tsr_executable_compile(s->program, NULL, &s->executable));
   assert_ok(tsr_program_propagate(s->program, NULL, &s->propagation));
+  assert_ok(tsr_program_partition(s->program, NULL, &s->partitioned));
+  assert_ok(tsr_partitioned_compile(s->partitioned, s->comm, NULL, &s->compiled));
   make_preflight(s);
   test_folder_make(&s->folder);
   const char *path = test_folder_path(&s->folder, "model");
@@ -76,6 +78,8 @@ void scene_make(scene *s) {
 void scene_free(scene *s) {
   tsr_preflight_release(s->preflight);
   tsr_propagation_destroy(s->propagation);
+  tsr_compiled_release(s->compiled);
+  tsr_partitioned_release(s->partitioned);
   tsr_executable_release(s->executable);
   tsr_program_release(s->program);
   tsr_checkpoint_release(s->checkpoint);

@@ -30,9 +30,11 @@ typedef struct scene {
   tsr_map *map;
   tsr_partitioner *partitioner;
   test_folder folder;
-  tsr_checkpoint *checkpoint;  // the state as it was saved
-  tsr_program *program;        // negates its argument, which is cut
-  tsr_executable *executable;  // of that program
+  tsr_checkpoint *checkpoint;    // the state as it was saved
+  tsr_program *program;          // negates its argument, which is cut
+  tsr_executable *executable;    // of that program
+  tsr_partitioned *partitioned;  // the same for its mesh
+  tsr_compiled *compiled;
   tsr_propagation *propagation;
   tsr_preflight *preflight;
 } scene;

@@ -48,6 +48,8 @@ CALL(fill_executable_value) { return tsr_executable_argument(s->executable, 0, o
 CALL(fill_value) { return tsr_program_argument(s->program, 0, 0, out); }
 
 CALL(fill_propagation) { return tsr_propagation_describe(s->propagation, out); }
+CALL(fill_partitioned) { return tsr_partitioned_describe(s->partitioned, out); }
+CALL(fill_partitioned_value) { return tsr_partitioned_argument(s->partitioned, 0, out); }
 CALL(fill_preflight) { return tsr_preflight_describe(s->preflight, out); }
 CALL(fill_reshard) { return tsr_preflight_reshard_at(s->preflight, 0, out); }
 CALL(fill_sharded_value) { return tsr_propagation_find(s->propagation, "%0", out); }
@@ -86,6 +88,8 @@ static const gap executable_value_gaps[] = {GAP(tsr_executable_value, dtype, sha
                                             GAP(tsr_executable_value, shape.rank, shape.dims),
                                             GAP(tsr_executable_value, donated, aliased),
                                             {0}};
+static const gap partitioned_value_gaps[] = {
+    GAP(tsr_partitioned_value, dtype, spec), GAP(tsr_partitioned_value, donated, aliased), {0}};
 static const gap sharded_value_gaps[] = {LAST_GAP(tsr_sharded_value, given), {0}};
 static const gap reshard_gaps[] = {GAP(tsr_preflight_reshard, times_known, bytes), {0}};
 static const gap no_gaps[] = {{0}};
@@ -107,6 +111,8 @@ static const struct {
     ROW(tsr_executable_value, fill_executable_value, NULL, executable_value_gaps),
     ROW(tsr_fit_report, fill_fit, NULL, fit_gaps),
     ROW(tsr_load_report, fill_load, NULL, no_gaps),
+    ROW(tsr_partitioned_info, fill_partitioned, NULL, no_gaps),
+    ROW(tsr_partitioned_value, fill_partitioned_value, NULL, partitioned_value_gaps),
     ROW(tsr_place_report, fill_place_report, deinit_place_report, no_gaps),
     ROW(tsr_plan_diff, fill_diff, deinit_diff, no_gaps),
     ROW(tsr_plan_row, fill_row, NULL, row_gaps),

@@ -76,6 +76,20 @@ CALL(call_propagate) {
   return tsr_program_propagate(s->program, given, &propagation);
 }
 
+CALL(call_partition) {
+  TSR_OWN(partitioned, partitioned);
+  return tsr_program_partition(s->program, given, &partitioned);
+}
+
+CALL(call_compiled) {
+  TSR_OWN(array, argument);
+  TSR_OWN(array, result);
+  tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
+  TSR_TRY(tsr_partitioned_argument(s->partitioned, 0, &value));
+  TSR_TRY(tsr_array_zeros(s->comm, value.layout, value.dtype, &argument));
+  return tsr_compiled_call(s->compiled, &argument, given, &result);
+}
+
 CALL(call_preflight) {
   TSR_OWN(preflight, preflight);
   return tsr_preflight_create(s->propagation, given, &preflight);
@@ -423,6 +437,7 @@ static const struct {
     ROW_OF(tsr_axes_request, &request, mode, call_request),
     ROW(tsr_check_options, call_check),
     ROW(tsr_checkpoint_options, call_checkpoint),
+    ROW(tsr_call_options, call_compiled),
     ROW(tsr_chunk_options, call_chunk),
     ROW(tsr_buffer_pool_options, call_buffer_pool),
     ROW(tsr_comm_options, call_comm),
@@ -448,6 +463,7 @@ static const struct {
     ROW(tsr_op_options, call_build_op),
     ROW(tsr_output_options, call_build_output),
     ROW(tsr_parameter_options, call_build_parameter),
+    ROW(tsr_partition_options, call_partition),
     ROW_OF(tsr_partitioner_options, &in_four, num_partitions, call_partitioner),
     ROW(tsr_place_options, call_place),
     ROW(tsr_preflight_options, call_preflight),
