@@ -36,7 +36,7 @@ check: ## the quick gate: release build, all tests, kept fuzz seeds
 	@$(MAKE) --no-print-directory all
 	@ctest --preset release --output-on-failure -j "$$(nproc)"
 
-check-all: ## the whole gate: asan-ubsan (with clang), tsan, lint, coverage
+check-all: ## the whole gate: asan-ubsan (with clang), coverage, tsan, lint
 	@tools/check_all
 
 check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs [SEED=n] [COUNT=n] [ONLY=torch: PyTorch]
@@ -67,7 +67,7 @@ text: all ## rewrite the kept output of the command and the examples; read the d
 
 coverage: ## run the tests counting lines; a table per room, fails under 90 %
 	@tools/setup --quiet build test mpi lint
-	@tools/coverage
+	@tools/check_all asan-ubsan coverage
 
 lint: ## clang-format, clang-tidy, cppcheck, shellcheck, layers, tiers, reference
 	@tools/setup --quiet build test mpi lint docs
@@ -84,7 +84,10 @@ docs: ## the API reference by Doxygen: build/docs/html/index.html
 	@tools/setup --quiet docs
 	@mkdir -p build/docs && doxygen docs/Doxyfile
 
-debug clang asan-ubsan tsan: ## build and test in that preset only
+asan-ubsan tsan: ## build and test with these sanitizers only
+	@tools/check_all $@
+
+debug clang: ## build and test in that preset only
 	$(call build,$@)
 	@ctest --preset $@ -j "$$(nproc)"
 
