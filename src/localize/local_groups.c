@@ -26,16 +26,33 @@ static int64_t position_of(const tsr_attr *mesh, int64_t device) {
   return count ? -1 : device;
 }
 
+// How far apart two neighbours along a part of an axis are in the order of devices.
+static int64_t part_stride(const tsr_attr *mesh, const tsr_sdy_part *part) {
+  return devices_after(mesh, part->axis) *
+         (tsr_sdy_axis_size(mesh, part->axis) / tsr_sdy_end(part));
+}
+
 int64_t tsr_shard_number(const tsr_attr *mesh, const tsr_sdy_parts *axes, int64_t device) {
   const int64_t position = position_of(mesh, device);
   int64_t number = 0;
   for (int64_t i = 0; i < axes->count && position >= 0; i++) {
     const tsr_sdy_part *part = &axes->items[i];
-    const int64_t stride =
-        devices_after(mesh, part->axis) * (tsr_sdy_axis_size(mesh, part->axis) / tsr_sdy_end(part));
-    number = number * part->size + position / stride % part->size;
+    number = number * part->size + position / part_stride(mesh, part) % part->size;
   }
   return number;
+}
+
+int64_t tsr_shard_neighbour(const tsr_attr *mesh, const tsr_sdy_parts *axes, int64_t device,
+                            int64_t shard) {
+  const tsr_attr *ids = tsr_attr_field(mesh, TSR_SDY_MESH_DEVICE_IDS);
+  int64_t position = position_of(mesh, device);
+  for (int64_t i = axes->count - 1; i >= 0; i--) {
+    const tsr_sdy_part *part = &axes->items[i];
+    const int64_t stride = part_stride(mesh, part);
+    position += (shard % part->size - position / stride % part->size) * stride;
+    shard /= part->size;
+  }
+  return tsr_attr_int_count(ids) ? tsr_attr_int_at(ids, position) : position;
 }
 
 // ---- groups ----

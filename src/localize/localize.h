@@ -13,15 +13,27 @@ typedef struct tsr_whole {
   const tsr_tensor_sharding *cut;  // NULL = not sharded
 } tsr_whole;
 
+// A dim of a local value that was gathered: others may use the result.
+typedef struct tsr_gathered_dim {
+  const tsr_value *x;
+  const tsr_sdy_parts *axes;
+  int64_t dim;
+  tsr_value *all;
+} tsr_gathered_dim;
+enum { TSR_GATHERED_KEPT = 64 };  // the latest
+
 typedef struct tsr_localizing {
   tsr_ir *ir;
   tsr_arena arena;
   tsr_whole *wholes;
   uint32_t count, capacity;
   bool per_dim, combine, mesh_axes;
+  bool exchange;  // ops get elements of other devices, instead of being refused
   int64_t replicas, partitions;
   int64_t next_channel;
   int64_t changes;
+  tsr_gathered_dim gathered[TSR_GATHERED_KEPT];
+  uint32_t gathered_count;
 } tsr_localizing;
 
 // Changes an op, whose operands are local already.
@@ -56,6 +68,9 @@ static inline const tsr_sdy_parts *tsr_cut_axes(const tsr_tensor_sharding *cut, 
 int64_t tsr_mesh_devices(const tsr_attr *mesh);
 // The number of a device's shard along axes.
 int64_t tsr_shard_number(const tsr_attr *mesh, const tsr_sdy_parts *axes, int64_t device);
+// The device that has another shard along axes and is like `device` otherwise.
+int64_t tsr_shard_neighbour(const tsr_attr *mesh, const tsr_sdy_parts *axes, int64_t device,
+                            int64_t shard);
 // Groups of the devices that differ along axes: dense ids, or axes of the mesh where the options
 // ask for it. NULL without memory.
 const tsr_attr *tsr_device_groups(tsr_localizing *l, const tsr_tensor_sharding *cut,
@@ -70,6 +85,15 @@ tsr_value *tsr_site_shard_start(tsr_localizing *l, tsr_site *site, const tsr_att
 // The shard of `x` along `axes` (one list for each dim), of the dims of `type`.
 tsr_value *tsr_site_own_shard(tsr_localizing *l, tsr_site *site, tsr_value *x, const tsr_attr *mesh,
                               const tsr_sdy_parts *axes, const tsr_type *type);
+
+// ---- gathers (localize_collectives.c) ----
+
+// The dim of a local value as a gather at this site before has it; NULL = there is none.
+tsr_value *tsr_gathered_dim_find(const tsr_localizing *l, const tsr_site *site, const tsr_value *x,
+                                 int64_t dim, const tsr_sdy_parts *axes);
+// An all_gather of a dim along axes of the mesh of `cut`, or the one that is there.
+tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, int64_t dim,
+                               const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes);
 
 // ---- ops ----
 

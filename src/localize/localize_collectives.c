@@ -77,18 +77,39 @@ static tsr_value *transpose_to(collective *c, tsr_value *x, const int64_t *order
 
 // ---- all_gather ----
 
-static tsr_value *add_all_gather(collective *c, tsr_value *x, int64_t dim,
-                                 const tsr_sdy_parts *axes) {
+tsr_value *tsr_gathered_dim_find(const tsr_localizing *l, const tsr_site *site, const tsr_value *x,
+                                 int64_t dim, const tsr_sdy_parts *axes) {
+  const tsr_ir_block *block = site->block ? site->block : site->place->block;
+  for (uint32_t i = 0; i < l->gathered_count && i < TSR_GATHERED_KEPT; i++) {
+    const tsr_gathered_dim *g = &l->gathered[i];
+    if (g->x == x && g->dim == dim && g->all->def->block == block &&
+        tsr_sdy_parts_equal(g->axes, axes))
+      return g->all;
+  }
+  return NULL;
+}
+
+tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, int64_t dim,
+                               const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes) {
   int64_t dims[TSR_MAX_RANK + 1];
-  if (!x) return NULL;
+  tsr_value *made = x ? tsr_gathered_dim_find(l, site, x, dim, axes) : NULL;
+  if (!x || made) return made;
   memcpy(dims, x->type->dims, (size_t)x->type->rank * sizeof *dims);
   dims[dim] *= tsr_parts_size(axes);
-  const tsr_type *type = tsr_type_tensor(c->l->ir, x->type->element, x->type->rank, dims, NULL);
-  const tsr_site_attr attrs[] = {{"all_gather_dim", tsr_attr_i64(c->l->ir, dim)},
-                                 {"channel_handle", tsr_next_channel(c->l)},
-                                 {"replica_groups", tsr_device_groups(c->l, c->cut, axes)},
-                                 {"use_global_device_ids", tsr_attr_unit(c->l->ir)}};
-  return tsr_site_add(&c->site, TSR_OP_ALL_GATHER, type, &x, 1, attrs, 4);
+  const tsr_type *type = tsr_type_tensor(l->ir, x->type->element, x->type->rank, dims, NULL);
+  const tsr_site_attr attrs[] = {{"all_gather_dim", tsr_attr_i64(l->ir, dim)},
+                                 {"channel_handle", tsr_next_channel(l)},
+                                 {"replica_groups", tsr_device_groups(l, cut, axes)},
+                                 {"use_global_device_ids", tsr_attr_unit(l->ir)}};
+  made = tsr_site_add(site, TSR_OP_ALL_GATHER, type, &x, 1, attrs, 4);
+  if (made && l->exchange)
+    l->gathered[l->gathered_count++ % TSR_GATHERED_KEPT] = (tsr_gathered_dim){x, axes, dim, made};
+  return made;
+}
+
+static tsr_value *add_all_gather(collective *c, tsr_value *x, int64_t dim,
+                                 const tsr_sdy_parts *axes) {
+  return tsr_site_all_gather(c->l, &c->site, x, dim, c->cut, axes);
 }
 
 // One gather for several dims: along a new first dim, whose factors then go before their dims.

@@ -1,6 +1,6 @@
 // Ops of StableHLO that need more than local types.
 
-#include "localize/localize.h"
+#include "localize/exchange.h"
 #include "propagate/edits.h"
 
 // ---- sums over devices ----
@@ -111,6 +111,37 @@ static tsr_status set_groups(tsr_localizing *l, tsr_op *op, const char *name,
   return tsr_op_attr_set(l->ir, op, name, attr);
 }
 
+static int64_t number_at(const tsr_op *op, const char *name, int64_t index, int64_t otherwise) {
+  const tsr_attr *list = tsr_op_attr(op, name);
+  return list && index < tsr_attr_int_count(list) ? tsr_attr_int_at(list, index) : otherwise;
+}
+
+// Spatial dims that are sharded: each device gets what its windows cover, and pads nothing.
+static tsr_status exchange_spatial(tsr_localizing *l, tsr_op *op, const tsr_whole *lhs) {
+  const tsr_attr *dims = tsr_op_attr(op, "dimension_numbers");
+  const tsr_attr *inputs = tsr_attr_field(dims, TSR_CONV_INPUT_SPATIAL);
+  tsr_site site = {.ir = l->ir, .place = op};
+  for (int64_t i = 0; i < tsr_attr_int_count(inputs); i++) {
+    const int64_t kernel = tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_KERNEL_SPATIAL), i);
+    const tsr_window_ask window = {
+        .dim = (int)tsr_attr_int_at(inputs, i),
+        .result_dim = (int)tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_OUTPUT_SPATIAL), i),
+        .size = tsr_operand_type(op, 1)->dims[kernel],
+        .stride = number_at(op, "window_strides", i, 1),
+        .dilation = number_at(op, "rhs_dilation", i, 1),
+        .low = number_at(op, "padding", 2 * i, 0),
+        .gaps = number_at(op, "lhs_dilation", i, 1) - 1};
+    if (tsr_parts_size(tsr_cut_axes(lhs->cut, window.dim)) <= 1) continue;
+    tsr_value *zero = tsr_site_zeros(&site, tsr_site_scalar(&site, lhs->type));
+    if (site.failure) return site.failure;
+    TSR_TRY(tsr_exchange_window(l, op, 0, lhs, &window, zero));
+    TSR_TRY(tsr_set_number(l, op, "padding", 2 * i, 0));
+    TSR_TRY(tsr_set_number(l, op, "padding", 2 * i + 1, 0));
+    TSR_TRY(tsr_set_number(l, op, "lhs_dilation", i, 1));
+  }
+  return NULL;
+}
+
 tsr_status tsr_localize_convolution(tsr_localizing *l, tsr_op *op) {
   const tsr_attr *dims = tsr_op_attr(op, "dimension_numbers");
   tsr_whole lhs, rhs, result;
@@ -133,8 +164,9 @@ tsr_status tsr_localize_convolution(tsr_localizing *l, tsr_op *op) {
       tsr_cut_axes(rhs.cut, tsr_attr_field(dims, TSR_CONV_KERNEL_OUTPUT_FEATURE)->integer)));
   TSR_TRY(set_groups(l, op, "batch_group_count",
                      tsr_cut_axes(lhs.cut, tsr_attr_field(dims, TSR_CONV_INPUT_BATCH)->integer)));
-  TSR_TRY(tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL));
-  return tsr_localize_plain(l, op);
+  if (l->exchange) TSR_TRY(exchange_spatial(l, op, &lhs));
+  TSR_TRY(tsr_localize_plain(l, op));
+  return tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL);
 }
 
 // ---- concatenate ----
@@ -143,6 +175,8 @@ tsr_status tsr_localize_concatenate(tsr_localizing *l, tsr_op *op) {
   const int64_t dim = tsr_op_int(op, "dimension", 0);
   tsr_whole result, operand;
   TSR_TRY(tsr_whole_of(l, tsr_op_result(op, 0), &result));
+  if (l->exchange && tsr_parts_size(tsr_cut_axes(result.cut, dim)) > 1)
+    return tsr_exchange_concatenate(l, op);
   if (tsr_cut_axes(result.cut, dim)->count)
     return tsr_fail(CONSTRAINT,
                     "%s: dimension %lld is sharded, and the operands are joined along it", op->name,
@@ -275,6 +309,7 @@ tsr_status tsr_localize_pad(tsr_localizing *l, tsr_op *op) {
   if (!tsr_cut_has_axes(from.cut) && !tsr_cut_has_axes(to.cut)) return tsr_localize_plain(l, op);
   if (!from.cut)
     return tsr_fail(CONSTRAINT, "%s: its result is sharded, its operand is not", op->name);
+  if (l->exchange) return tsr_exchange_pad(l, op);
   local_pad pad = {.in = tsr_operand_type(op, 0)};
   bool alike = true;
   TSR_TRY(tsr_local_type(l, op, &to, &pad.out));
@@ -303,7 +338,6 @@ static bool is_local_slice(const tsr_op *op, int dim, int64_t size, int64_t slic
 }
 
 tsr_status tsr_localize_slice(tsr_localizing *l, tsr_op *op) {
-  int64_t limits[TSR_MAX_RANK];
   tsr_whole from, to;
   TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, 0), &from));
   TSR_TRY(tsr_whole_of(l, tsr_op_result(op, 0), &to));
@@ -311,47 +345,64 @@ tsr_status tsr_localize_slice(tsr_localizing *l, tsr_op *op) {
   TSR_TRY(tsr_localize_plain(l, op));
   for (int d = 0; d < from.type->rank; d++) {
     const tsr_sdy_parts *axes = tsr_cut_axes(from.cut, d);
-    limits[d] = tsr_attr_int_at(tsr_op_attr(op, "limit_indices"), d);
-    if (!tsr_sdy_parts_equal(axes, tsr_cut_axes(to.cut, d)))
-      return tsr_fail(CONSTRAINT,
-                      "%s: dimension %d of its operand is sharded otherwise than that "
-                      "of the result",
-                      op->name, d);
+    const int64_t made = tsr_op_result(op, 0)->type->dims[d];
+    TSR_TRY(tsr_check_same_axes(op, &from, d, &to, d));
     if (tsr_parts_size(axes) <= 1) continue;
     const int64_t size = from.type->dims[d], shard = size / tsr_parts_size(axes);
-    if (!shard || !is_local_slice(op, d, size, to.type->dims[d], shard))
+    if (shard && is_local_slice(op, d, size, to.type->dims[d], shard)) {
+      const bool whole = tsr_attr_int_at(tsr_op_attr(op, "limit_indices"), d) == size;
+      TSR_TRY(tsr_set_number(l, op, "limit_indices", d, whole ? shard : made));
+    } else if (l->exchange) {
+      TSR_TRY(tsr_exchange_slice(l, op, d, &from, made));
+    } else {
       return tsr_fail(CONSTRAINT,
                       "%s: dimension %d is sharded, and the slice needs elements of other devices",
                       op->name, d);
-    limits[d] = limits[d] == size ? shard : tsr_op_result(op, 0)->type->dims[d];
+    }
   }
-  const tsr_attr *attr = tsr_attr_ints(l->ir, limits, from.type->rank);
-  TSR_NEED(attr);
-  TSR_TRY(tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL));
-  return tsr_op_attr_set(l->ir, op, "limit_indices", attr);
+  return tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL);
 }
 
 // ---- windows ----
 
-// Windows of a sharded dim must lie within one shard: no padding, and no overlap.
+// Whether windows of a sharded dim lie within one shard each: no padding, and no overlap.
+static bool stays_in_shard(const tsr_window_ask *window, int64_t high, int64_t local) {
+  const bool apart = (window->stride == 1 && window->size == 1) || window->stride >= window->size;
+  if (window->low || high || window->gaps || window->dilation > 1 || !apart) return false;
+  return window->stride == 1 || local % window->stride == 0;
+}
+
+// What windows of a sharded dim cover is exchanged for all operands, with their initial values as
+// padding.
+static tsr_status exchange_windows(tsr_localizing *l, tsr_op *op, const tsr_whole *input,
+                                   const tsr_window_ask *window) {
+  const int count = op->operand_count / 2;
+  for (int i = 0; i < count; i++)
+    TSR_TRY(tsr_exchange_window(l, op, i, input, window, tsr_op_operand(op, count + i)));
+  TSR_TRY(tsr_set_number(l, op, "padding", 2 * window->dim, 0));
+  TSR_TRY(tsr_set_number(l, op, "padding", 2 * window->dim + 1, 0));
+  return tsr_set_number(l, op, "base_dilations", window->dim, 1);
+}
+
 tsr_status tsr_localize_window(tsr_localizing *l, tsr_op *op) {
   tsr_whole input;
   TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, 0), &input));
-  const tsr_attr *padding = tsr_op_attr(op, "padding");
-  const tsr_attr *sizes = tsr_op_attr(op, "window_dimensions");
-  const tsr_attr *strides = tsr_op_attr(op, "window_strides");
   for (int d = 0; tsr_cut_has_axes(input.cut) && d < input.cut->rank; d++) {
     const int64_t shards = tsr_cut_count(input.cut, d);
-    const int64_t size = sizes ? tsr_attr_int_at(sizes, d) : 1;
-    const int64_t stride = strides ? tsr_attr_int_at(strides, d) : 1;
+    const tsr_window_ask window = {.dim = d,
+                                   .result_dim = d,
+                                   .size = number_at(op, "window_dimensions", d, 1),
+                                   .stride = number_at(op, "window_strides", d, 1),
+                                   .dilation = number_at(op, "window_dilations", d, 1),
+                                   .low = number_at(op, "padding", 2 * d, 0),
+                                   .gaps = number_at(op, "base_dilations", d, 1) - 1};
     if (shards <= 1) continue;
-    const bool padded =
-        padding && (tsr_attr_int_at(padding, 2 * d) || tsr_attr_int_at(padding, 2 * d + 1));
-    const bool apart = (stride == 1 && size == 1) || stride >= size;
-    const int64_t local = input.type->dims[d] / shards;
-    if (padded || !apart || (stride > 1 && local % stride))
+    const int64_t high = number_at(op, "padding", 2 * d + 1, 0);
+    if (stays_in_shard(&window, high, input.type->dims[d] / shards)) continue;
+    if (!l->exchange || !tsr_op_is(op, TSR_OP_REDUCE_WINDOW))
       return tsr_fail(CONSTRAINT, "%s: dimension %d is sharded, and its windows cross shards",
                       op->name, d);
+    TSR_TRY(exchange_windows(l, op, &input, &window));
   }
   return tsr_localize_plain(l, op);
 }

@@ -259,6 +259,7 @@ tsr_status tsr_pass_convert_global_to_local(tsr_ir *ir, const tsr_pass_options *
                       .per_dim = tsr_pass_flag(options, TSR_LOCALIZE_PER_DIM),
                       .combine = tsr_pass_flag(options, TSR_LOCALIZE_COMBINE),
                       .mesh_axes = tsr_pass_flag(options, TSR_LOCALIZE_MESH_AXES),
+                      .exchange = tsr_pass_flag(options, TSR_LOCALIZE_EXCHANGE),
                       .replicas = tsr_pass_number(options, TSR_LOCALIZE_REPLICAS, 1),
                       .partitions = tsr_pass_number(options, TSR_LOCALIZE_PARTITIONS, 1),
                       .next_channel = 1};

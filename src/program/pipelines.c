@@ -171,11 +171,11 @@ static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, i
 // ---- partitioning ----
 
 static const char partition_list[] =
-    "composites,if-to-case,chlo-rules,sdy-propagation-pipeline,one-mesh,even-shards,partition-"
-    "rules,"
-    "sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,gather-uneven,"
-    "sdy-resolve-permutation-factors,note-fallbacks,canonicalize{enable-patterns=sdy-reshard},"
-    "sdy-reshard-to-collectives,canonicalize,sdy-drop-sharding-rules";
+    "composites,if-to-case,chlo-rules,sdy-propagation-pipeline,one-mesh,even-shards,"
+    "partition-rules,sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,"
+    "gather-uneven,sdy-resolve-permutation-factors{leave-exchanges},note-fallbacks,"
+    "canonicalize{enable-patterns=sdy-reshard},sdy-reshard-to-collectives,canonicalize,"
+    "sdy-drop-sharding-rules";
 // What makes collectives fewer and smaller: in the program of all devices, where shardings say
 // which devices hold the same values, and in that of one.
 static const char combine_whole_list[] = "share-collectives,partial-sums";
@@ -188,7 +188,7 @@ static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options
   (void)changes;
   add_list(&list, true, partition_list);
   add_list(&list, combine, combine_whole_list);
-  add_list(&list, true, "sdy-convert-global-to-local,cse");
+  add_list(&list, true, "sdy-convert-global-to-local{exchange},cse");
   add_list(&list, combine, combine_device_list);
   add_list(&list, true, "dce");
   return run_text(ir, &list);

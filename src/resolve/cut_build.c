@@ -114,6 +114,15 @@ tsr_value *tsr_site_zeros(tsr_site *site, const tsr_type *type) {
   return add_constant(site, type, bytes, tsr_type_element_count(type) ? width : 0);
 }
 
+bool tsr_value_is_zeros(const tsr_value *value) {
+  const tsr_attr *constant =
+      tsr_op_is(value->def, TSR_OP_CONSTANT) ? tsr_op_attr(value->def, "value") : NULL;
+  if (!constant || constant->kind != TSR_ATTR_DENSE || !constant->splat) return false;
+  for (size_t i = 0; i < constant->length; i++)
+    if (constant->bytes[i]) return false;
+  return true;
+}
+
 tsr_value *tsr_site_pad(tsr_site *site, tsr_value *x, tsr_value *padding, const tsr_type *type,
                         const int64_t *low, const int64_t *high, const int64_t *interior) {
   static const int64_t zeros[TSR_MAX_RANK] = {0};

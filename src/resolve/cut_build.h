@@ -36,6 +36,8 @@ tsr_value *tsr_site_shard(tsr_site *site, tsr_value *value, const tsr_attr *shar
 tsr_value *tsr_site_integer(tsr_site *site, int bits, int64_t number);
 // A tensor of zeros.
 tsr_value *tsr_site_zeros(tsr_site *site, const tsr_type *type);
+// Whether a value is a constant of zeros, +0 for floats.
+bool tsr_value_is_zeros(const tsr_value *value);
 const tsr_type *tsr_site_scalar(tsr_site *site, const tsr_type *like);
 // The type of `like` with other dims.
 const tsr_type *tsr_site_sized(tsr_site *site, const tsr_type *like, const int64_t *dims);

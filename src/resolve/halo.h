@@ -12,6 +12,7 @@ typedef struct tsr_resolving {
   tsr_ir *ir;
   tsr_arena scratch;  // of one op
   bool halos;
+  bool leaves;  // ops that local shapes are made of with their exchanges are left as they are
   int64_t replicas, partitions;
   int64_t next_channel;
   tsr_symbol_namer namer;  // of meshes

@@ -101,15 +101,6 @@ static tsr_value *finish_pad(tsr_resolving *r, tsr_site *site, const tsr_halo *h
   return tsr_site_shard(site, tsr_site_pad(site, local, padding, type, low, high, gaps), inner);
 }
 
-static bool is_zero(const tsr_value *value) {
-  const tsr_attr *constant =
-      tsr_op_is(value->def, TSR_OP_CONSTANT) ? tsr_op_attr(value->def, "value") : NULL;
-  if (!constant || constant->kind != TSR_ATTR_DENSE || !constant->splat) return false;
-  for (size_t i = 0; i < constant->length; i++)
-    if (constant->bytes[i]) return false;
-  return true;
-}
-
 tsr_status tsr_halo_pad(tsr_resolving *r, tsr_op *op, bool *out_done) {
   int64_t even[TSR_MAX_RANK], low[TSR_MAX_RANK], gaps[TSR_MAX_RANK];
   tsr_halo halo = {.even = even, .low = low, .gaps = gaps};
@@ -125,7 +116,7 @@ tsr_status tsr_halo_pad(tsr_resolving *r, tsr_op *op, bool *out_done) {
   if (!*out_done) return NULL;
   tsr_site site = {.ir = r->ir, .place = op};
   tsr_value *padding = tsr_op_operand(op, 1);
-  halo.filled = !is_zero(padding);
+  halo.filled = !tsr_value_is_zeros(padding);
   tsr_value *operand = tsr_halo_even(&site, &halo, padding);
   return tsr_halo_replace(r, &site, &halo,
                           tsr_halo_exchange(r, &site, &halo, operand, padding, finish_pad));

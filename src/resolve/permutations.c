@@ -66,12 +66,20 @@ static bool has_permutation(const tsr_op_rule *rule) {
 
 // ---- the pass ----
 
+// Whether local shapes are made of an op with its exchanges (sdy-convert-global-to-local).
+static bool is_left(const tsr_op *op) {
+  return tsr_op_is(op, TSR_OP_PAD) || tsr_op_is(op, TSR_OP_SLICE) ||
+         tsr_op_is(op, TSR_OP_CONCATENATE) || tsr_op_is(op, TSR_OP_CONVOLUTION) ||
+         tsr_op_is(op, TSR_OP_REDUCE_WINDOW);
+}
+
 static tsr_status resolve_op(tsr_op *op, void *context) {
   tsr_resolving *r = context;
   const tsr_op_rule *rule = NULL;
   bool done = false;
   tsr_arena_reset(&r->scratch);
   if (op->info->traits & TSR_TRAIT_TERMINATES || strncmp(op->name, "stablehlo.", 10)) return NULL;
+  if (r->leaves && is_left(op)) return NULL;
   if (tsr_op_is(op, TSR_OP_RESHAPE)) return tsr_resolve_reshape(r, op);
   TSR_TRY(tsr_rule_of(&r->scratch, op, TSR_RULE_PLAIN, &rule));
   if (!rule || rule->custom || !has_permutation(rule)) return NULL;
@@ -93,6 +101,7 @@ tsr_status tsr_pass_resolve_permutation_factors(tsr_ir *ir, const tsr_pass_optio
                                                 int64_t *changes) {
   tsr_resolving r = {.ir = ir,
                      .halos = tsr_pass_number(options, TSR_RESOLVE_HALOS, 1),
+                     .leaves = tsr_pass_flag(options, TSR_RESOLVE_LEAVES),
                      .replicas = tsr_pass_number(options, TSR_RESOLVE_REPLICAS, 1),
                      .partitions = tsr_pass_number(options, TSR_RESOLVE_PARTITIONS, 1),
                      .next_channel = 1,

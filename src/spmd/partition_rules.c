@@ -9,6 +9,7 @@
 #include "factor/rule_build.h"
 #include "propagate/edits.h"
 #include "factor/shardings.h"
+#include "resolve/cut_build.h"
 #include "spmd/spmd_passes.h"
 
 typedef struct rule_writing {
@@ -83,17 +84,6 @@ static bool is_single(const tsr_op *op, const tsr_op_rule *rule, int factor) {
   return rule->used[factor + 1] - rule->used[factor] < 2;
 }
 
-// Of a convolution: windows overlap, so that their elements are no factor of the input.
-static bool is_of_window(const tsr_op *op, const tsr_op_rule *rule, int factor) {
-  const tsr_attr *spatial =
-      tsr_attr_field(tsr_op_attr(op, "dimension_numbers"), TSR_CONV_KERNEL_SPATIAL);
-  for (int i = rule->used[factor]; i < rule->used[factor + 1]; i++) {
-    const tsr_rule_place *place = &rule->places[rule->uses[i]];
-    if (place->tensor == 1 && tsr_ints_have(spatial, place->dim)) return true;
-  }
-  return false;
-}
-
 static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule,
                                     factor_choice *chosen) {
   tsr_op_rule *made = tsr_arena_alloc(&w->scratch, sizeof *made);
@@ -130,6 +120,104 @@ static tsr_status whole_rule(rule_writing *w, const tsr_op *op, const tsr_op_rul
           &builder, i, d,
           tsr_add_factor(&builder, tensor_type(op, i)->dims[d], TSR_FACTOR_NEED_REPLICATION, true));
   return tsr_rule_finish(&builder, false, out_rule);
+}
+
+// ---- convolutions ----
+
+static const struct {
+  int tensor, field;
+} spatial_dims[] = {
+    {0, TSR_CONV_INPUT_SPATIAL}, {1, TSR_CONV_KERNEL_SPATIAL}, {2, TSR_CONV_OUTPUT_SPATIAL}};
+
+static bool is_spatial(const tsr_attr *numbers, const tsr_rule_place *place) {
+  return tsr_ints_have(tsr_attr_field(numbers, spatial_dims[place->tensor].field), place->dim);
+}
+
+// Windows overlap, so that what is inside of them is no factor of the input: the kernel's window is
+// needed whole, and the windows are those of the results.
+static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  const tsr_attr *numbers = tsr_op_attr(op, "dimension_numbers");
+  const tsr_op_rule *old = *rule;
+  const int ranks[] = {tensor_type(op, 0)->rank, tensor_type(op, 1)->rank,
+                       tensor_type(op, 2)->rank};
+  int *made = tsr_arena_alloc(&w->scratch, ((size_t)old->factor_count + 1) * sizeof *made);
+  tsr_rule_builder builder;
+  TSR_NEED(made);
+  if (!tsr_rule_begin(&builder, &w->scratch, 2, 3, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int i = 0; i < old->factor_count; i++) made[i] = -1;
+  for (int i = 0; i < old->place_count; i++) {
+    const tsr_rule_place *place = &old->places[i];
+    const tsr_factor *factor = &old->factors[place->factor];
+    if (is_spatial(numbers, place)) continue;
+    if (made[place->factor] < 0)
+      made[place->factor] = tsr_add_factor(&builder, factor->size, factor->kind, factor->blocked);
+    tsr_map_dim(&builder, place->tensor, place->dim, made[place->factor]);
+  }
+  const tsr_attr *outputs = tsr_attr_field(numbers, TSR_CONV_OUTPUT_SPATIAL);
+  for (int64_t i = 0; i < tsr_attr_int_count(outputs); i++) {
+    int64_t dims[3];
+    for (int t = 0; t < 3; t++)
+      dims[t] = tsr_attr_int_at(tsr_attr_field(numbers, spatial_dims[t].field), i);
+    const int windows =
+        tsr_add_factor(&builder, tensor_type(op, 2)->dims[dims[2]], TSR_FACTOR_PERMUTATION, false);
+    tsr_map_dim(&builder, 0, dims[0], windows);
+    tsr_map_dim(&builder, 2, dims[2], windows);
+    tsr_map_dim(&builder, 1, dims[1],
+                tsr_add_factor(&builder, tensor_type(op, 1)->dims[dims[1]],
+                               TSR_FACTOR_NEED_REPLICATION, true));
+  }
+  return tsr_rule_finish(&builder, false, rule);
+}
+
+// ---- concatenations ----
+
+static tsr_value *tensor_of(const tsr_op *op, int tensor) {
+  return tensor < op->operand_count ? tsr_op_operand(op, tensor)
+                                    : tsr_op_result(op, tensor - op->operand_count);
+}
+
+// The most shards that a tensor of the op has along a dim.
+static tsr_status most_shards(rule_writing *w, const tsr_op *op, int dim, int64_t *out_shards) {
+  *out_shards = 1;
+  for (int i = 0; i <= op->operand_count; i++) {
+    const tsr_tensor_sharding *cut = NULL;
+    TSR_TRY(tsr_cut_of_value(&w->scratch, w->ir, tensor_of(op, i), &cut));
+    if (cut && dim < cut->rank && tsr_cut_count(cut, dim) > *out_shards)
+      *out_shards = tsr_cut_count(cut, dim);
+  }
+  return NULL;
+}
+
+// The dim that operands are joined along: shards are exchanged, where they divide the result.
+// Operands that they do not divide are needed whole.
+static tsr_status join_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  const int dim = (int)tsr_op_int(op, "dimension", 0), result = op->operand_count;
+  const tsr_type *type = tensor_type(op, result);
+  int *ranks = tsr_arena_zeros(&w->scratch, (size_t)result + 2, sizeof *ranks);
+  tsr_rule_builder builder;
+  int64_t shards = 1;
+  TSR_NEED(ranks);
+  TSR_TRY(most_shards(w, op, dim, &shards));
+  if (shards <= 1 || type->dims[dim] % shards) return NULL;
+  for (int i = 0; i <= result; i++) ranks[i] = type->rank;
+  if (!tsr_rule_begin(&builder, &w->scratch, result, result + 1, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int d = 0; d < type->rank; d++) {
+    if (d != dim) {
+      tsr_add_common(&builder, d, type->dims[d], TSR_FACTOR_PASS, false);
+      continue;
+    }
+    const int joined = tsr_add_factor(&builder, type->dims[d], TSR_FACTOR_PERMUTATION, false);
+    for (int i = 0; i <= result; i++) {
+      const int64_t size = tensor_type(op, i)->dims[d];
+      const bool divided = size && size % shards == 0;
+      tsr_map_dim(
+          &builder, i, d,
+          divided ? joined : tsr_add_factor(&builder, size, TSR_FACTOR_NEED_REPLICATION, true));
+    }
+  }
+  return tsr_rule_finish(&builder, false, rule);
 }
 
 static bool has_known_sizes(const tsr_op *op) {
@@ -182,7 +270,9 @@ static tsr_status visit_op(tsr_op *op, void *context) {
   else if (tsr_op_is(op, TSR_OP_RESHAPE))
     rule = replicate(w, op, rule, is_single);
   else if (tsr_op_is(op, TSR_OP_CONVOLUTION))
-    rule = replicate(w, op, rule, is_of_window);
+    TSR_TRY(window_rule(w, op, &rule));
+  else if (tsr_op_is(op, TSR_OP_CONCATENATE))
+    TSR_TRY(join_rule(w, op, &rule));
   else if (has_body(op) && body_reduction(op) < 0)
     rule = replicate(w, op, rule, reduces);
   else if (strncmp(op->name, "chlo.", 5))
