@@ -10,6 +10,7 @@
 #include "gspmd/gspmd_passes.h"
 #include "propagate/propagate.h"
 #include "propagate/sharding_passes.h"
+#include "propagate/stage_dump.h"
 #include "resolve/resolve_passes.h"
 #include "reshard/reshard_passes.h"
 #include "simplify/passes.h"
@@ -102,16 +103,7 @@ static tsr_status end_stage(tsr_ir *ir, const tsr_pass_options *options, tsr_tex
   const char *folder = options->values[OPTION_DUMP].text;
   TSR_TRY(run_text(ir, list));
   *list = (tsr_text)TSR_TEXT_EMPTY;
-  if (!folder || !*folder) return NULL;
-  tsr_text path = TSR_TEXT_EMPTY, content = TSR_TEXT_EMPTY;
-  tsr_text_addf(&path, "%s/%02d.%s.mlir", folder, index, name);
-  tsr_syntax_print(ir, NULL, &content);
-  tsr_status status = tsr_text_check(&path);
-  if (!status) status = tsr_text_check(&content);
-  if (!status) status = tsr_content_write(tsr_text_string(&path), &content);
-  tsr_text_deinit(&path);
-  tsr_text_deinit(&content);
-  return status;
+  return folder && *folder ? tsr_stage_dump(ir, folder, index, name) : NULL;
 }
 
 static void add_instructions(tsr_text *list, const tsr_pass_options *options) {
@@ -151,10 +143,15 @@ static tsr_status partition(tsr_ir *ir, const tsr_pass_options *options) {
 
 static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
   const bool avoid = tsr_pass_flag(options, OPTION_AVOID);
-  const bool notes = tsr_pass_flag(options, OPTION_ORIGINS) || tsr_pass_flag(options, OPTION_EDGES);
+  const bool origins = tsr_pass_flag(options, OPTION_ORIGINS);
+  const bool edges = tsr_pass_flag(options, OPTION_EDGES);
   tsr_text list = TSR_TEXT_EMPTY;
   (void)changes;
-  add_list(&list, true, "sdy-constant-or-scalar-merger,sdy-sink-data-flow-edges");
+  add_list(&list, true, "sdy-constant-or-scalar-merger");
+  tsr_text_addf(&list,
+                ",sdy-sink-data-flow-edges{sink-debug-sharding-origins=%s,"
+                "sink-debug-propagation-edge-sharding=%s}",
+                origins ? "true" : "false", edges ? "true" : "false");
   add_list(&list, !avoid, "sdy-remove-sharding-groups,sdy-sharding-constraint-to-reshard");
   add_list(&list, is_on(options, OPTION_EVEN),
            "sdy-update-non-divisible-input-output-shardings,"
@@ -162,7 +159,7 @@ static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, i
   add_list(&list, true, "sdy-close-shardings");
   TSR_TRY(end_stage(ir, options, &list, 0, "after_propagation"));
   if (!avoid) TSR_TRY(partition(ir, options));
-  add_list(&list, notes, "sdy-remove-propagation-debug-info");
+  add_list(&list, origins || edges, "sdy-remove-propagation-debug-info");
   add_list(&list, !tsr_pass_flag(options, OPTION_KEEP_RULES), "sdy-drop-sharding-rules");
   add_list(&list, !avoid && is_on(options, OPTION_INLINE), "sdy-inline-meshes");
   return list.length || list.failed ? run_text(ir, &list) : NULL;

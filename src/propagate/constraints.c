@@ -2,8 +2,10 @@
 // propagation, since propagation would leave its dimensions open.
 #include "factor/shardings.h"
 #include "propagate/edits.h"
+#include "propagate/flow_notes.h"
 #include "propagate/manual_axes.h"
 #include "propagate/sharding_passes.h"
+#include "verify/sdy_checks.h"
 
 static bool is_constraint(const tsr_op *op) {
   return tsr_op_is(op, TSR_OP_SDY_SHARDING_CONSTRAINT) ||
@@ -75,12 +77,50 @@ static tsr_status constraint_after(tsr_ir *ir, tsr_op *op, tsr_value *input,
   return NULL;
 }
 
-static tsr_status apply_to(tsr_ir *ir, tsr_op *op, tsr_value *input, const tsr_attr *sharding) {
+typedef struct applying {
+  tsr_ir *ir;
+  int64_t *changes;
+  uint32_t numbered;
+  tsr_flow_notes *notes;  // NULL = none are asked for
+  tsr_arena scratch;
+} applying;
+
+// Notes that the input of a constraint got its axes through it.
+static tsr_status note_applied(applying *a, const tsr_op *op, const tsr_op_rule *rule,
+                               tsr_value *input, const tsr_attr *attr) {
+  const tsr_attr *mesh = tsr_sdy_mesh_of(a->ir, op, attr);
+  tsr_tensor_sharding *sharding = NULL;
+  tsr_projection before, after;
+  if (!mesh || !rule->place_count) return NULL;
+  TSR_TRY(tsr_sharding_read(&a->scratch, mesh, attr, &sharding));
+  const tsr_tensor_sharding *const old[] = {NULL, sharding}, *const now[] = {sharding, sharding};
+  tsr_value *const values[] = {input, tsr_op_result(op, 0)};
+  TSR_TRY(tsr_project(&a->scratch, rule, mesh, old, false, &before));
+  TSR_TRY(tsr_project(&a->scratch, rule, mesh, now, false, &after));
+  return tsr_flow_notes_step(a->notes, op, values, &before, &after, &a->scratch);
+}
+
+// Gives the input of a constraint its sharding. Shardy leaves the rule of the constraint there.
+static tsr_status store(applying *a, tsr_op *op, tsr_value *input, const tsr_attr *sharding) {
+  const tsr_op_rule *rule = NULL;
+  TSR_TRY(tsr_sharding_store(a->ir, input, sharding));
+  if (!tsr_op_is(op, TSR_OP_SDY_SHARDING_CONSTRAINT)) return NULL;
+  tsr_arena_reset(&a->scratch);
+  TSR_TRY(tsr_rule_of(&a->scratch, op, TSR_RULE_PLAIN, &rule));
+  if (!rule) return NULL;
+  if (a->notes) TSR_TRY(note_applied(a, op, rule, input, sharding));
+  const tsr_attr *attr = tsr_rule_attr(a->ir, rule);
+  TSR_NEED(attr);
+  return tsr_op_attr_set(a->ir, op, "sdy.sharding_rule", attr);
+}
+
+static tsr_status apply_to(applying *a, tsr_op *op, tsr_value *input, const tsr_attr *sharding) {
+  tsr_ir *ir = a->ir;
   tsr_op *constraint = NULL;
   const tsr_attr *old = NULL;
   TSR_TRY(tsr_sharding_get(ir, input, &old));
   if (!should_apply(input, old, sharding)) return NULL;
-  if (!is_edge_target(input)) return tsr_sharding_store(ir, input, sharding);
+  if (!is_edge_target(input)) return store(a, op, input, sharding);
   TSR_TRY(constraint_after(ir, op, input, sharding, &constraint));
   tsr_uses_move(input, tsr_op_result(constraint, 0), constraint);
   return keep_unreduced(ir, input, sharding);
@@ -125,12 +165,6 @@ static tsr_status use_tail(tsr_ir *ir, tsr_op *head) {
 
 // ---- the pass ----
 
-typedef struct applying {
-  tsr_ir *ir;
-  int64_t *changes;
-  uint32_t numbered;
-} applying;
-
 // The mark of an op is its place in the program, so that uses know whether they come later.
 static tsr_status number_op(tsr_op *op, void *context) {
   applying *a = context;
@@ -139,23 +173,46 @@ static tsr_status number_op(tsr_op *op, void *context) {
 }
 
 static tsr_status apply_op(tsr_op *op, void *context) {
-  const applying *a = context;
+  applying *a = context;
   if (tsr_op_is(op, TSR_OP_SDY_SHARDING_CONSTRAINT)) {
     TSR_TRY(use_tail(a->ir, op));
     ++*a->changes;
-    return apply_to(a->ir, op, tsr_op_operand(op, 0), tsr_op_attr(op, "sharding"));
+    return apply_to(a, op, tsr_op_operand(op, 0), tsr_op_attr(op, "sharding"));
   }
   if (!tsr_op_is(op, TSR_OP_SDY_MANUAL_COMPUTATION)) return NULL;
   const tsr_attr *list = tsr_shardings_list(tsr_op_attr(op, "in_shardings"));
   for (int i = 0; list && i < op->operand_count && i < list->count; i++, ++*a->changes)
-    TSR_TRY(apply_to(a->ir, op, tsr_op_operand(op, i), list->items[i]));
+    TSR_TRY(apply_to(a, op, tsr_op_operand(op, i), list->items[i]));
   return NULL;
+}
+
+static tsr_status apply_all(applying *a) {
+  tsr_status status = tsr_op_walk(a->ir->module, number_op, a);
+  if (!status) status = tsr_op_walk_after(a->ir->module, apply_op, a);
+  tsr_arena_deinit(&a->scratch);
+  return status;
+}
+
+static tsr_status number_values(tsr_ir *ir, tsr_flow_notes *notes) {
+  tsr_sharding_table table;
+  TSR_TRY(tsr_sharding_table_init(ir, &table));
+  const int64_t count = table.count;
+  tsr_sharding_table_deinit(&table);  // the slots stay in the marks of values
+  return tsr_flow_notes_number(notes, count);
 }
 
 tsr_status tsr_pass_apply_sharding_constraints(tsr_ir *ir, const tsr_pass_options *options,
                                                int64_t *changes) {
-  applying a = {ir, changes, 0};
-  (void)options;
-  TSR_TRY(tsr_op_walk(ir->module, number_op, &a));
-  return tsr_op_walk_after(ir->module, apply_op, &a);
+  applying a = {.ir = ir, .changes = changes};
+  tsr_flow_notes notes;
+  const bool origins = tsr_pass_flag(options, TSR_SHARDING_ORIGINS);
+  const bool edges = tsr_pass_flag(options, TSR_SHARDING_EDGES);
+  if (!origins && !edges) return apply_all(&a);
+  TSR_TRY(tsr_flow_notes_begin(&notes, ir, origins, edges));
+  a.notes = &notes;
+  tsr_status status = number_values(ir, &notes);
+  if (!status) status = apply_all(&a);
+  if (!status) status = tsr_flow_notes_write(&notes);
+  tsr_flow_notes_deinit(&notes);
+  return status;
 }

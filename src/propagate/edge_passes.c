@@ -5,6 +5,7 @@
 
 #include "factor/shardings.h"
 #include "propagate/edits.h"
+#include "propagate/flow_notes.h"
 #include "propagate/manual_axes.h"
 #include "propagate/sharding_passes.h"
 #include "propagate/symbol_names.h"
@@ -40,6 +41,7 @@ tsr_status tsr_edges_add(tsr_ir *ir, tsr_op *op, int64_t *changes) {
 typedef struct edge_walk {
   tsr_ir *ir;
   int64_t *changes;
+  bool origins, edges;  // notes of propagation go to the ops too
 } edge_walk;
 
 static tsr_status add_op_edges(tsr_op *op, void *context) {
@@ -49,7 +51,7 @@ static tsr_status add_op_edges(tsr_op *op, void *context) {
 
 tsr_status tsr_pass_add_data_flow_edges(tsr_ir *ir, const tsr_pass_options *options,
                                         int64_t *changes) {
-  edge_walk w = {ir, changes};
+  edge_walk w = {.ir = ir, .changes = changes};
   (void)options;
   return tsr_op_walk_after(ir->module, add_op_edges, &w);
 }
@@ -96,7 +98,7 @@ static tsr_status add_call_edges(tsr_op *op, void *context) {
 
 tsr_status tsr_pass_add_func_data_flow_edges(tsr_ir *ir, const tsr_pass_options *options,
                                              int64_t *changes) {
-  edge_walk w = {ir, changes};
+  edge_walk w = {.ir = ir, .changes = changes};
   tsr_op *entry = tsr_ir_entry(ir);
   (void)options;
   if (!entry) return tsr_fail(UNKNOWN_SYMBOL, "several functions, and none is @main");
@@ -126,7 +128,7 @@ static tsr_status sink_func_edge(tsr_op *op, void *context) {
 
 tsr_status tsr_pass_sink_func_data_flow_edges(tsr_ir *ir, const tsr_pass_options *options,
                                               int64_t *changes) {
-  edge_walk w = {ir, changes};
+  edge_walk w = {.ir = ir, .changes = changes};
   (void)options;
   return tsr_op_walk_after(ir->module, sink_func_edge, &w);
 }
@@ -180,11 +182,17 @@ static tsr_status sink_list(tsr_ir *ir, tsr_op *op, tsr_value *const *owners, in
   return tsr_op_attr_set(ir, op, arguments ? "in_shardings" : name, all);
 }
 
-static tsr_status sink_results(tsr_ir *ir, tsr_op *op) {
+static tsr_status sink_owners(const edge_walk *w, tsr_op *op, tsr_value *const *owners, int count,
+                              bool arguments) {
+  TSR_TRY(sink_list(w->ir, op, owners, count, arguments));
+  return tsr_flow_notes_sink(w->ir, op, owners, count, arguments, w->origins, w->edges);
+}
+
+static tsr_status sink_results(const edge_walk *w, tsr_op *op) {
   tsr_value **owners = calloc((size_t)op->result_count + 1, sizeof *owners);
   TSR_NEED(owners);
   for (int i = 0; i < op->result_count; i++) owners[i] = tsr_op_result(op, i);
-  tsr_status status = sink_list(ir, op, owners, op->result_count, false);
+  tsr_status status = sink_owners(w, op, owners, op->result_count, false);
   free(owners);
   return status;
 }
@@ -199,13 +207,15 @@ static tsr_status sink_op(tsr_op *op, void *context) {
   }
   if (!tsr_is_data_flow_op(op->info->id)) return NULL;
   const tsr_ir_block *body = has_argument_edges(op->info->id) ? op->regions[0].first : NULL;
-  if (body) TSR_TRY(sink_list(w->ir, op, body->args, body->arg_count, true));
-  return sink_results(w->ir, op);
+  TSR_TRY(sink_owners(w, op, body ? body->args : NULL, body ? body->arg_count : 0, true));
+  return sink_results(w, op);
 }
 
 tsr_status tsr_pass_sink_data_flow_edges(tsr_ir *ir, const tsr_pass_options *options,
                                          int64_t *changes) {
-  edge_walk w = {ir, changes};
-  (void)options;
+  edge_walk w = {.ir = ir,
+                 .changes = changes,
+                 .origins = tsr_pass_flag(options, TSR_SHARDING_SINK_ORIGINS),
+                 .edges = tsr_pass_flag(options, TSR_SHARDING_SINK_EDGES)};
   return tsr_op_walk(ir->module, sink_op, &w);
 }

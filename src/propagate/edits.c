@@ -118,6 +118,36 @@ tsr_status tsr_dicts_drop(tsr_ir *ir, tsr_op *func, const char *attr, tsr_name_c
   return tsr_op_attr_set(ir, func, attr, made);
 }
 
+// `dict` (or NULL) with one entry replaced or added. NULL without memory.
+static const tsr_attr *dict_with(tsr_ir *ir, const tsr_attr *dict, const char *name,
+                                 const tsr_attr *attr) {
+  const int64_t count = dict ? dict->count : 0;
+  tsr_named_attr *entries = tsr_ir_alloc(ir, ((size_t)count + 1) * sizeof *entries);
+  int64_t kept = 0;
+  if (!entries || !name) return NULL;
+  for (int64_t i = 0; i < count; i++)
+    if (dict->entries[i].name != name) entries[kept++] = dict->entries[i];
+  entries[kept++] = (tsr_named_attr){name, attr};
+  return tsr_attr_dict(ir, entries, kept);
+}
+
+tsr_status tsr_func_dict_set(tsr_ir *ir, tsr_op *func, const char *list_name, int index,
+                             const char *name, const tsr_attr *attr) {
+  const tsr_type *type = tsr_func_type(func);
+  const bool results = !strcmp(list_name, "res_attrs");
+  const int count = results ? type->count - type->input_count : type->input_count;
+  const tsr_attr *old = tsr_op_attr(func, list_name);
+  const tsr_attr *empty = tsr_attr_dict(ir, NULL, 0);
+  const tsr_attr **dicts = tsr_ir_alloc(ir, ((size_t)count + 1) * sizeof(const tsr_attr *));
+  TSR_NEED(dicts && empty);
+  for (int i = 0; i < count; i++) dicts[i] = old && i < old->count ? old->items[i] : empty;
+  dicts[index] = dict_with(ir, dicts[index], tsr_ir_name(ir, name, strlen(name)), attr);
+  TSR_NEED(dicts[index]);
+  const tsr_attr *made = tsr_attr_array(ir, dicts, count);
+  TSR_NEED(made);
+  return tsr_op_attr_set(ir, func, list_name, made);
+}
+
 // ---- shardings as attributes ----
 
 const tsr_attr *tsr_sharding_with(tsr_ir *ir, const tsr_attr *sharding, int field,

@@ -36,6 +36,9 @@ TSR_MUST_USE tsr_status tsr_op_attr_set(tsr_ir *ir, tsr_op *op, const char *name
 typedef bool tsr_name_choice(const char *name);
 TSR_MUST_USE tsr_status tsr_dicts_drop(tsr_ir *ir, tsr_op *func, const char *attr,
                                        tsr_name_choice *drops);
+// Sets an entry of one of these: of an argument ("arg_attrs") or a result ("res_attrs").
+TSR_MUST_USE tsr_status tsr_func_dict_set(tsr_ir *ir, tsr_op *func, const char *list_name,
+                                          int index, const char *name, const tsr_attr *attr);
 
 // ---- types ----
 

@@ -182,6 +182,24 @@ static void tell(const tsr_flow *flow, const tsr_flow_view *view, const tsr_spre
   }
 }
 
+// The projections before and after, for the notes.
+static tsr_status note(tsr_flow *flow, const tsr_flow_view *view, const tsr_spread_result *result) {
+  const tsr_op_rule *rule = view->rule;
+  const tsr_tensor_sharding *common = tsr_common_mesh(view->shardings, rule->tensor_count, false);
+  tsr_projection before, after;
+  TSR_TRY(tsr_project(&flow->scratch, rule, common->mesh, view->shardings, false, &before));
+  const size_t bytes = ((size_t)rule->place_count + 1) * sizeof *after.places;
+  after = before;
+  after.places = tsr_arena_alloc(&flow->scratch, bytes);
+  TSR_NEED(after.places);
+  memcpy(after.places, before.places, (size_t)rule->place_count * sizeof *after.places);
+  for (int i = 0; i < result->gain_count; i++) {
+    const tsr_spread_gain *gain = &result->gains[i];
+    after.places[tsr_rule_place_of(rule, gain->tensor, gain->factor)].axes = gain->axes;
+  }
+  return tsr_flow_notes_step(flow->notes, view->op, view->values, &before, &after, &flow->scratch);
+}
+
 tsr_status tsr_flow_meet(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *rule,
                          const tsr_spread_how *how, const tsr_flow_tensors *tensors,
                          tsr_spread_result *out_result) {
@@ -196,7 +214,7 @@ tsr_status tsr_flow_meet(tsr_flow *flow, const tsr_op *op, const tsr_op_rule *ru
   TSR_TRY(
       tsr_spread_op(how, rule, tensors->shardings, &flow->scratch, &flow->table.arena, out_result));
   if (flow->how->watch) tell(flow, &view, out_result);
-  return NULL;
+  return flow->notes && out_result->change_count ? note(flow, &view, out_result) : NULL;
 }
 
 tsr_status tsr_flow_put_apart(tsr_flow *flow, uint32_t slot, const tsr_tensor_sharding *sharding,

@@ -3,6 +3,7 @@
 #define TESSERA_PROPAGATE_FLOW_H
 
 #include "factor/spread.h"
+#include "propagate/flow_notes.h"
 #include "propagate/groups.h"
 #include "propagate/propagate.h"
 
@@ -25,6 +26,7 @@ typedef struct tsr_flow_call {
 typedef struct tsr_flow {
   tsr_ir *ir;
   const tsr_flow_how *how;
+  tsr_flow_notes *notes;  // NULL = none are asked for
   tsr_sharding_table table;
   tsr_arena kept;        // rules
   tsr_arena scratch;     // of one op

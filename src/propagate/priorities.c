@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text_internal.h"
 #include "propagate/edits.h"
 #include "propagate/flow.h"
+#include "propagate/stage_dump.h"
 
 // ---- levels of ops ----
 
@@ -208,11 +210,25 @@ static int by_priority(const void *a, const void *b) {
   return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
+// Writes the program as it is after a priority.
+static tsr_status dump_priority(tsr_flow *flow) {
+  const char *folder = flow->how->dump_folder;
+  tsr_text name = TSR_TEXT_EMPTY;
+  if (!folder || !*folder) return NULL;
+  tsr_text_addf(&name, "propagation_after_user_priority_%lld", (long long)flow->user_priority);
+  tsr_status status = tsr_text_check(&name);
+  if (!status) status = tsr_sharding_table_write(&flow->table);
+  if (!status) status = tsr_stage_dump_marked(flow->ir, folder, 0, tsr_text_string(&name));
+  tsr_text_deinit(&name);
+  return status;
+}
+
 static tsr_status run_priorities(tsr_flow *flow, waiting_list *list) {
   TSR_TRY(hold_all(flow, list));
   if (list->count) qsort(list->items, (size_t)list->count, sizeof *list->items, by_priority);
   TSR_TRY(tsr_flow_levels(flow));
   for (int64_t i = 0; i < list->count;) {
+    TSR_TRY(dump_priority(flow));
     flow->user_priority = list->items[i].priority;
     for (; i < list->count && list->items[i].priority == flow->user_priority; i++)
       TSR_TRY(release(flow, &list->items[i]));

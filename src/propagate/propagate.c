@@ -52,9 +52,11 @@ tsr_status tsr_rules_drop(tsr_ir *ir) { return tsr_op_walk(ir->module, drop_rule
 // ---- propagation ----
 
 static tsr_status run(tsr_ir *ir, const tsr_flow_how *how, const tsr_group_list *groups,
-                      int64_t *changes) {
+                      tsr_flow_notes *notes, int64_t *changes) {
   tsr_flow flow;
   tsr_status status = tsr_flow_init(&flow, ir, how, groups);
+  flow.notes = notes;
+  if (!status && notes) status = tsr_flow_notes_number(notes, flow.table.count);
   if (!status && how->begin) status = how->begin(how->context, &flow.table);
   if (!status) status = tsr_flow_priorities(&flow);
   if (!status && how->settled) status = tsr_flow_review(&flow);
@@ -66,13 +68,31 @@ static tsr_status run(tsr_ir *ir, const tsr_flow_how *how, const tsr_group_list 
   return status;
 }
 
-tsr_status tsr_propagate(tsr_ir *ir, const tsr_flow_how *how, int64_t *changes) {
+static tsr_status propagate(tsr_ir *ir, const tsr_flow_how *how, tsr_flow_notes *notes,
+                            int64_t *changes) {
   tsr_group_list groups = {0};
   TSR_TRY(tsr_group_list_make(ir, &groups));
   tsr_status status = tsr_groups_sync(ir, &groups);
-  if (!status) status = run(ir, how, &groups, changes);
+  if (!status) status = run(ir, how, &groups, notes, changes);
   free(groups.items);
-  TSR_TRY(status);
+  return status;
+}
+
+// Origins are those of the shardings that users wrote, before groups made their members alike.
+static tsr_status propagate_noting(tsr_ir *ir, const tsr_flow_how *how, int64_t *changes) {
+  tsr_flow_notes notes;
+  TSR_TRY(tsr_flow_notes_begin(&notes, ir, how->note_origins, how->note_edges));
+  tsr_status status = propagate(ir, how, &notes, changes);
+  if (!status) status = tsr_flow_notes_write(&notes);
+  tsr_flow_notes_deinit(&notes);
+  return status;
+}
+
+tsr_status tsr_propagate(tsr_ir *ir, const tsr_flow_how *how, int64_t *changes) {
+  if (how->note_origins || how->note_edges)
+    TSR_TRY(propagate_noting(ir, how, changes));
+  else
+    TSR_TRY(propagate(ir, how, NULL, changes));
   if (how->keep_rules) return write_rules(ir, how->conservative, changes);
   return tsr_rules_drop(ir);
 }
@@ -80,6 +100,9 @@ tsr_status tsr_propagate(tsr_ir *ir, const tsr_flow_how *how, int64_t *changes) 
 static tsr_flow_how how_of(const tsr_pass_options *options) {
   return (tsr_flow_how){.keep_rules = tsr_pass_flag(options, TSR_SHARDING_KEEP_RULES),
                         .conservative = tsr_pass_flag(options, TSR_SHARDING_CONSERVATIVE),
+                        .note_origins = tsr_pass_flag(options, TSR_SHARDING_ORIGINS),
+                        .note_edges = tsr_pass_flag(options, TSR_SHARDING_EDGES),
+                        .dump_folder = options->values[TSR_SHARDING_DUMP].text,
                         .strategy = (tsr_flow_strategy)tsr_pass_number(
                             options, TSR_SHARDING_STRATEGY, TSR_FLOW_AGGRESSIVE)};
 }

@@ -43,6 +43,8 @@ typedef struct tsr_flow_how {
   bool conservative;  // no parts of axes, nothing that needs padding
   tsr_flow_strategy strategy;
   bool op_priorities, user_priorities;
+  bool note_origins, note_edges;  // as attributes of the program (flow_notes.h)
+  const char *dump_folder;        // gets the program after each user priority; NULL = none does
   // Called for each gain as it happens, if not NULL. Pointers are valid until it returns, those of
   // ops and values longer.
   void (*watch)(void *context, const tsr_flow_event *event);

@@ -53,15 +53,19 @@ static int value_count(const edges_reader *r, const edge_value *value) {
   return value->result ? r->op->result_count : r->op->operand_count;
 }
 
-// The edge of a function may name operands of its calls.
+// An edge names its sources, which are operands of other ops: of calls, loops, branches.
+static bool is_edge(const tsr_op *op) {
+  return op->info->id == TSR_OP_SDY_FUNC_DATA_FLOW_EDGE ||
+         op->info->id == TSR_OP_SDY_DATA_FLOW_EDGE;
+}
+
 static tsr_status read_value(edges_reader *r, edge_value *out_value) {
   out_value->result = take(r, "result-");
   if (!out_value->result) TSR_TRY(expect(r, "operand-"));
   TSR_TRY(read_number(r, &out_value->index));
   const int count = value_count(r, out_value);
-  TSR_ASK((out_value->index >= 0 && out_value->index < count) ||
-              r->op->info->id == TSR_OP_SDY_FUNC_DATA_FLOW_EDGE,
-          r->op, "", "sdy.propagation_edges names %s %lld, expected 0 or more and less than %d",
+  TSR_ASK((out_value->index >= 0 && out_value->index < count) || is_edge(r->op), r->op, "",
+          "sdy.propagation_edges names %s %lld, expected 0 or more and less than %d",
           out_value->result ? "result" : "operand", (long long)out_value->index, count);
   return NULL;
 }

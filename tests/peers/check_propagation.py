@@ -49,10 +49,17 @@ LISTS = [(6, passes(COPIED, "{keep-sharding-rules=true}")), (2, passes(SHARED, "
          (1, passes(COPIED, "{propagation-strategy=basic}")),
          (1, passes(COPIED, "{propagation-strategy=basic-then-aggressive}")),
          (1, passes(COPIED, "{run-op-priority-propagation=false}"))]
+# Steps are noted on ops, and on the ops whose edges go. Origins are not asked for: where no user gave an axis, Shardy
+# reads one from memory that nothing was written to.
+NOTES = {"sdy-apply-sharding-constraints": "{debug-propagation-edge-sharding=true}",
+         PROPAGATE: "{debug-propagation-edge-sharding=true}",
+         "sdy-sink-data-flow-edges": "{sink-debug-propagation-edge-sharding=true}"}
+LISTS.append((1, [name + NOTES.get(name, "") for name in passes(COPIED, "")]))
 
 
 def pipeline(names):
-    return "builtin.module(%s)" % ",".join("func.func(%s)" % n if n in OF_FUNCTIONS else n for n in names)
+    return "builtin.module(%s)" % ",".join(
+        "func.func(%s)" % n if n.split("{")[0] in OF_FUNCTIONS else n for n in names)
 
 
 def flags(names):

@@ -77,7 +77,8 @@ static const sharded_case cases[] = {
      MESH "func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {\n"
           "  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, "
           "[{\"a\"}]>]>} : tensor<8xf32>\n"
-          "  %1 = sdy.sharding_constraint %0 <@mesh, [{\"a\"}]> : tensor<8xf32>\n"
+          "  %1 = sdy.sharding_constraint %0 <@mesh, [{\"a\"}]> {sdy.sharding_rule = "
+          "#sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>\n"
           "  return %1 : tensor<8xf32>\n"
           "}\n"},
     {"sdy-sharding-group-import",
