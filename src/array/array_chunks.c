@@ -6,6 +6,7 @@
 #include "array/array_chunks.h"
 #include "array/chunks_internal.h"
 #include "base/compare.h"
+#include "base/room.h"
 #include "base/text_internal.h"
 #include "mesh/mesh.h"
 #include "tessera/compat/t5x_chunks.h"
@@ -173,6 +174,7 @@ static tsr_status add_digit(int64_t *number, int64_t radix, int64_t digit) {
 tsr_status tsr_chunker_shard_id(const tsr_chunker *chunker, int64_t process,
                                 const char *const *axes, int axis_count, int64_t *out_id) {
   tsr_process_chunks chunks;
+  TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));
   int64_t id = 0;
   for (int i = 0; i < axis_count; i++) {
@@ -195,9 +197,11 @@ int64_t tsr_chunks_replica_id(const tsr_chunker *chunker, const tsr_process_chun
 tsr_status tsr_chunker_replica_id(const tsr_chunker *chunker, int64_t process,
                                   const char *const *axes, int axis_count, int64_t *out_id) {
   tsr_process_chunks chunks;
+  TSR_TRY(tsr_list_check(axes, axis_count, "axes"));
   TSR_TRY(tsr_chunker_chunks(chunker, process, &chunks));
   bool used[TSR_MAX_AXES] = {false};
   for (int i = 0; i < axis_count; i++) {
+    if (!axes[i]) return tsr_fail(BAD_ARGUMENT, "an axis without a name");
     const int axis = tsr_mesh_axis_find(chunker->mesh, axes[i]);
     if (axis >= 0) used[axis] = true;
   }

@@ -22,10 +22,4 @@ bool tsr_hash128_equal(tsr_hash128 a, tsr_hash128 b);
 void tsr_hash128_print(tsr_hash128 hash, tsr_text *out);
 TSR_MUST_USE tsr_status tsr_hash128_parse(const char *text, tsr_hash128 *out_hash);
 
-// get_safe_hash_int: the digest of `text` as a big-endian unsigned integer, in decimal. `algorithm`
-// is a name of Python's hashlib ("md5", "sha256", "blake2b", "sha3_512", ...), case-sensitive;
-// NULL is md5. Names that hashlib has but that give no fixed digest (shake_128) fail.
-TSR_MUST_USE tsr_status tsr_hash_decimal(const char *text, size_t length, const char *algorithm,
-                                         tsr_text *out_decimal);
-
 #endif

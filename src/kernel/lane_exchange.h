@@ -1,11 +1,12 @@
 // Collectives between lanes, the virtual devices of a manual computation. A call has the address of
-// each slot in each lane: inputs[slot * lanes + lane].
+// each slot in each lane: inputs[slot * lanes + lane]. Lanes that get the same result have one
+// memory for it, which is written for one of them.
 #ifndef TESSERA_KERNEL_LANE_EXCHANGE_H
 #define TESSERA_KERNEL_LANE_EXCHANGE_H
 
 #include <stdbool.h>
 
-#include "tessera/engine/kernels.h"
+#include "kernel/strided_copies.h"
 #include "tile/tile.h"
 
 // Lanes that exchange values. The members of group g are members[starts[g]] and so on, in order.
@@ -15,25 +16,40 @@ typedef struct tsr_lane_groups {
   const int *members;
 } tsr_lane_groups;
 
+// A lane whose memory is written. Those in no group (-1) get zeros.
+typedef struct tsr_lane_taker {
+  int lane, group;
+  int place;  // in its group
+} tsr_lane_taker;
+
+// The takers of value v are takers[starts[v]] and so on, in the order of their groups.
+typedef struct tsr_lane_takers {
+  const int *starts;
+  const tsr_lane_taker *takers;
+} tsr_lane_takers;
+
 // One value of an all_gather or all_to_all: every member gets from member s of its group the box
-// that `copy` describes, `to_step` * s further on; member r gets it from `from_step` * r on.
+// that `copies` describes, `to_step` bytes * s further on; member r gets it from `from_step` * r
+// on.
 typedef struct tsr_lane_box {
-  tsr_copy copy;
+  tsr_strided_copies copies;
   int64_t from_step, to_step;
-  int bits;       // of an element in memory
-  int64_t bytes;  // of the result
+  int64_t box_bytes, bytes;  // of a box, of the result
 } tsr_lane_box;
 
 typedef struct tsr_lane_exchange {
   tsr_lane_groups groups;
+  tsr_lane_takers takers;
   int count;  // values
   const tsr_lane_box *boxes;
+  const bool *in_place;  // for each value: senders wrote their boxes in the result; NULL = none did
 } tsr_lane_exchange;
 tsr_status tsr_lane_exchange_run(const void *description, const tsr_kernel_call *call);
 
 // A broadcast or permutation: each lane gets the value of another one, or zeros.
 typedef struct tsr_lane_pick {
   tsr_lane_groups groups;
+  tsr_lane_takers takers;
   int count;
   const int64_t *bytes;  // of each value
   const int *sources;    // of each lane; -1 = zeros. NULL: the root of the lane's group
@@ -41,23 +57,27 @@ typedef struct tsr_lane_pick {
 } tsr_lane_pick;
 tsr_status tsr_lane_pick_run(const void *description, const tsr_kernel_call *call);
 
-// Reductions over groups, in the order of members. A value has `outer` x `parts` x `run` elements.
-// With one part all members get the result, or the root does and the others get zeros; else member
-// p gets part p.
+// Reductions over groups. The members of a group are combined as the leaves of one tree, whatever
+// the number of workers: neighbours first, then neighbouring pairs, an odd one at the end moves up.
+// A value has `outer` x `parts` x `run` elements. With one part all members get the result, or the
+// root does and the others get zeros; else member p gets part p.
 typedef struct tsr_lane_value {
   int64_t outer, run, bytes;  // bytes of an element
 } tsr_lane_value;
 
 typedef struct tsr_lane_reduction {
   tsr_lane_groups groups;
+  tsr_lane_takers takers;
   int count;
   const tsr_lane_value *values;
   bool scattered;  // parts = members of a group
   bool to_root, dynamic_root;
-  bool once;                  // all lanes are one group, and their results one memory
-  tsr_tile_program *program;  // (a, b) -> a combined with b, for up to TSR_LANE_BLOCK elements
+  // For up to TSR_LANE_BLOCK elements: of all members of a group to their combination, if all
+  // groups have `arity` members, which is not 0; else of two.
+  tsr_tile_program *program;
+  int arity;
 } tsr_lane_reduction;
-enum { TSR_LANE_BLOCK = 1024 };
+enum { TSR_LANE_BLOCK = 1024, TSR_LANE_ARITY = 32 };
 tsr_status tsr_lane_reduction_run(const void *description, const tsr_kernel_call *call);
 int64_t tsr_lane_reduction_scratch(const tsr_lane_reduction *reduction);
 void tsr_lane_reduction_destroy(void *reduction);

@@ -13,6 +13,8 @@ TSR_MUST_USE tsr_status tsr_check_ranks(tsr_lowering *lowering, const tsr_op *op
 tsr_copy tsr_copy_over(const tsr_type *dims, const tsr_type *from, const tsr_type *to);
 // A copy of all elements of a tensor.
 tsr_copy tsr_copy_whole(const tsr_type *type);
+// Whether the elements of a piece lie side by side in the whole tensor.
+bool tsr_is_one_run(const tsr_type *whole, const tsr_type *piece);
 // `part_count` copies in the schedule's memory; NULL without memory.
 tsr_copy_part *tsr_copy_parts_create(tsr_lowering *lowering, int64_t part_count);
 // A step that makes the result of an op out of copies from its operands. One copy of neighbouring

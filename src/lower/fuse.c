@@ -69,7 +69,7 @@ static bool is_between(tsr_fuser *fuser, const tsr_fuse_group *target, tsr_fuse_
 static tsr_fuse_group *join_load(tsr_fuser *fuser, tsr_fuse_group *group, int load, uint32_t by) {
   tsr_fuse_op *def = tsr_fuser_def(fuser, group->nodes[load].value);
   if (group->nodes[load].kind != TSR_NODE_LOAD || !def || !def->group || def->group == group ||
-      def->depth != group->depth || def->tried == by)
+      def->depth != group->depth || def->group->classes != group->classes || def->tried == by)
     return NULL;
   def->tried = by;
   if (is_between(fuser, def->group, group) || is_between(fuser, group, def->group)) return NULL;
@@ -135,7 +135,7 @@ static tsr_fuse_group *what_is_left(tsr_fuse_group *group) {
 static void join_readers(tsr_fuser *fuser, const value_reader *a, const value_reader *b) {
   const tsr_value *value = value_at(fuser, a->value);
   tsr_fuse_group *first = what_is_left(a->group), *second = what_is_left(b->group);
-  if (first == second || first->depth != second->depth) return;
+  if (first == second || first->depth != second->depth || first->classes != second->classes) return;
   int made = -1, read = -1;
   if (!tsr_group_find_loads(first, second, value, &made, &read) ||
       is_between(fuser, first, second) || is_between(fuser, second, first))

@@ -187,6 +187,7 @@ tsr_status tsr_group_create(tsr_fuser *fuser, tsr_fuse_op *op, tsr_fuse_group **
   if (node < 0 || !read_operands(fuser, group, op->op)) return NULL;
   group->member_count = 1;
   group->depth = op->depth;
+  group->classes = tsr_value_classes(fuser->lowering, &op->op->results[0]);
   group->last = (int)op->op->mark;
   op->group = group;
   op->node = 0;

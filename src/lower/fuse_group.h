@@ -35,10 +35,11 @@ typedef struct tsr_fuse_group {
   int batch_dims;  // the first dims, which folds keep; -1: there are no folds
   int node_count, node_capacity, input_count, member_count;
   tsr_fuse_node *nodes;
-  int depth;                      // of all its ops
-  struct tsr_fuse_group *joined;  // the group that it became part of
-  int last;                       // the last of its ops in the block
-  uint32_t stamp;                 // of the search that saw it last
+  int depth;                        // of all its ops
+  const tsr_lane_classes *classes;  // of all its ops: work for few classes is not done for many
+  struct tsr_fuse_group *joined;    // the group that it became part of
+  int last;                         // the last of its ops in the block
+  uint32_t stamp;                   // of the search that saw it last
   bool demanded, placed;
 } tsr_fuse_group;
 

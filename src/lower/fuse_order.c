@@ -137,8 +137,8 @@ static bool may_wait(const tsr_fuse_op *op) {
 
 // A slice that kernels read where it lies.
 static bool is_view(const tsr_fuser *fuser, const tsr_fuse_op *op) {
-  return !fuser->unfused && fuser->lowering->lanes == 1 && op->read_by_kernels && may_wait(op) &&
-         tsr_slice_is_piece(op->op);
+  return !fuser->unfused && op->read_by_kernels && may_wait(op) && tsr_slice_is_piece(op->op) &&
+         !tsr_slice_is_known(fuser->lowering, op->op);
 }
 
 // Whether an op by itself is lowered here, not by its row.

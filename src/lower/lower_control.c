@@ -150,9 +150,8 @@ static tsr_status end_body(tsr_lowering *lowering, tsr_schedule_step *step, cons
 static tsr_status initial_slot(tsr_lowering *lowering, tsr_value *value, const tsr_value *carry,
                                int *out_slot) {
   if (!value->def || !tsr_op_fills(value->def)) return tsr_slot_of(lowering, value, out_slot);
-  const tsr_lane_classes *classes = NULL;
-  TSR_TRY(tsr_value_classes(lowering, carry, &classes));
-  TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(value->type), classes, out_slot));
+  TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(value->type), tsr_value_classes(lowering, carry),
+                        out_slot));
   return tsr_lower_fill(lowering, value->def, *out_slot);
 }
 

@@ -276,7 +276,7 @@ static tsr_schedule_step *last_product(const tsr_lowering *lowering) {
 bool tsr_group_follows_product(tsr_lowering *lowering, const tsr_fuse_group *group,
                                tsr_block_group *out_blocks) {
   tsr_schedule_step *step = last_product(lowering);
-  if (!step) return false;
+  if (!step || step->classes != group->classes) return false;
   const tsr_gemm *gemm = step->description;
   const tsr_value *product = lowering->schedule->slots[step->outputs[0]].value;
   *out_blocks = (tsr_block_group){.step = step, .slot = step->outputs[0], .group = *group};

@@ -4,6 +4,7 @@
 #include "kernel/scatter.h"
 #include "kernel/window_copies.h"
 #include "lower/copy_parts.h"
+#include "lower/slice_view.h"
 #include "simplify/index_rules.h"
 
 // ---- dynamic slices ----
@@ -42,6 +43,7 @@ tsr_status tsr_lower_dynamic_slice(tsr_lowering *lowering, tsr_op *op) {
   TSR_TRY(window_starts(lowering, op, 1, result, &window));
   if (!window.start_count)
     return tsr_slot_view(lowering, &op->results[0], tsr_op_operand(op, 0), 0);
+  if (tsr_slice_is_known(lowering, op)) return tsr_lower_known_slice(lowering, op);
   TSR_TRY(plan_copy(lowering, 0, tsr_copy_over(result, tensor, result), result, &window.window));
   tsr_schedule_step *step = NULL;
   TSR_TRY(tsr_lower_kernel(lowering, op, tsr_window_read, &window, sizeof window, &step));

@@ -1,23 +1,13 @@
 // Manual computations: operands are cut into the pieces of the lanes, the body is lowered once for
 // all of them, and the pieces of its results are put together again. Programs that run in parallel
 // have the pieces as operands and results.
-#include "lanes/manual_lanes.h"
-
 #include <string.h>
 
+#include "lanes/lane_flow.h"
 #include "lower/copy_parts.h"
 #include "processes/run_parallel.h"
 
 // ---- pieces ----
-
-// Whether the elements of a piece lie side by side in the whole tensor.
-static bool is_one_run(const tsr_type *whole, const tsr_type *piece) {
-  int i = 0;
-  while (i < piece->rank && piece->dims[i] == 1) i++;
-  for (i++; i < piece->rank; i++)
-    if (piece->dims[i] != whole->dims[i]) return false;
-  return true;
-}
 
 // Where the memory of each class of a slot starts: `stride` bytes apart. -1 = it lies elsewhere for
 // some of them.
@@ -91,7 +81,7 @@ static tsr_status cut_operand(tsr_lowering *lowering, tsr_op *op, const tsr_manu
   TSR_TRY(tsr_slot_of(lowering, whole, &from));
   TSR_TRY(even_slot(lowering, op, m, &from));
   TSR_TRY(view_pieces(lowering, m, from, starts, tsr_element_bytes(piece->type), &view));
-  if (is_one_run(whole->type, piece->type)) return tsr_slot_take(lowering, piece, view);
+  if (tsr_is_one_run(whole->type, piece->type)) return tsr_slot_take(lowering, piece, view);
   TSR_TRY(tsr_slot_temp(lowering, tsr_type_bytes(piece->type),
                         lowering->schedule->slots[view].classes, &to));
   TSR_TRY(tsr_slot_take(lowering, piece, to));
@@ -119,6 +109,24 @@ static tsr_status join_result(tsr_lowering *lowering, tsr_op *op, const tsr_manu
 
 // ---- the op ----
 
+// The classes of all values inside, if it is the outermost computation. An argument of the body has
+// those of its pieces.
+static tsr_status open_flow(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m) {
+  tsr_schedule *schedule = lowering->schedule;
+  tsr_ir_block *body = op->regions[0].first;
+  if (m->outer) return NULL;
+  const tsr_lane_classes **classes =
+      tsr_lower_alloc(lowering, body->arg_count + 1, sizeof *classes);
+  TSR_NEED(classes);
+  for (int i = 0; i < body->arg_count; i++) {
+    const int64_t *starts = NULL;
+    TSR_TRY(tsr_manual_pieces(&schedule->arena, op, m, i, false, tsr_operand_type(op, i),
+                              body->args[i]->type, &starts));
+    TSR_TRY(tsr_classes_of_keys(&schedule->classes, m->lanes, starts, &classes[i]));
+  }
+  return tsr_lane_flow_make(lowering->ir, &schedule->classes, m, body, classes, &lowering->flow);
+}
+
 static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) {
   tsr_ir_block *body = op->regions[0].first;
   const tsr_op *end = tsr_block_terminator(body);
@@ -126,7 +134,9 @@ static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) 
   for (int i = 0; i < op->result_count; i++)
     TSR_TRY(tsr_slot_create(lowering, &op->results[i], &slot));
   lowering->lanes = m->lanes;
-  for (int i = 0; i < body->arg_count; i++) TSR_TRY(cut_operand(lowering, op, m, i, body->args[i]));
+  TSR_TRY(open_flow(lowering, op, m));
+  for (int i = 0; i < op->operand_count; i++)  // further arguments are known values
+    TSR_TRY(cut_operand(lowering, op, m, i, body->args[i]));
   TSR_TRY(tsr_lower_block(lowering, body));
   for (int i = 0; i < op->result_count; i++)
     TSR_TRY(join_result(lowering, op, m, i, tsr_op_operand(end, i)));
@@ -137,10 +147,12 @@ static tsr_status lower_body(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) 
 static tsr_status run_lanes(tsr_lowering *lowering, tsr_op *op, tsr_manual *m,
                             tsr_status (*body)(tsr_lowering *, tsr_op *, tsr_manual *)) {
   tsr_manual *outer = lowering->manual;
+  tsr_lane_flow *flow = lowering->flow;
   const int outer_lanes = lowering->lanes;
   lowering->manual = m;
   const tsr_status status = body(lowering, op, m);
   lowering->manual = outer;
+  lowering->flow = flow;
   lowering->lanes = outer_lanes;
   return status;
 }
@@ -223,10 +235,24 @@ static tsr_status split_result(tsr_lowering *lowering, tsr_op *op, const tsr_man
   return NULL;
 }
 
+// The arguments of each process are its own.
+static tsr_status open_parallel_flow(tsr_lowering *lowering, const tsr_manual *m,
+                                     tsr_ir_block *body) {
+  tsr_class_table *table = &lowering->schedule->classes;
+  const tsr_lane_classes **classes =
+      tsr_lower_alloc(lowering, body->arg_count + 1, sizeof *classes);
+  TSR_NEED(classes);
+  for (int i = 0; i < body->arg_count; i++)
+    TSR_TRY(tsr_classes_finest(table, m->lanes, &classes[i]));
+  return tsr_lane_flow_make(lowering->ir, table, m, body, classes, &lowering->flow);
+}
+
 static tsr_status lower_programs(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) {
   tsr_ir_block *body = op->regions[0].first;
   const tsr_op *end = tsr_block_terminator(body);
-  for (int i = 0; i < body->arg_count; i++) TSR_TRY(join_operands(lowering, op, m, body->args[i]));
+  TSR_TRY(open_parallel_flow(lowering, m, body));
+  for (int i = 0; i < op->operand_count / m->lanes; i++)
+    TSR_TRY(join_operands(lowering, op, m, body->args[i]));
   lowering->lanes = m->lanes;
   TSR_TRY(tsr_lower_block(lowering, body));
   lowering->lanes = 1;

@@ -36,6 +36,14 @@ tsr_copy tsr_copy_whole(const tsr_type *type) {
   return (tsr_copy){.length = tsr_type_element_count(type)};
 }
 
+bool tsr_is_one_run(const tsr_type *whole, const tsr_type *piece) {
+  int i = 0;
+  while (i < piece->rank && piece->dims[i] == 1) i++;
+  for (i++; i < piece->rank; i++)
+    if (piece->dims[i] != whole->dims[i]) return false;
+  return true;
+}
+
 tsr_copy_part *tsr_copy_parts_create(tsr_lowering *lowering, int64_t part_count) {
   return tsr_lower_alloc(lowering, part_count, sizeof(tsr_copy_part));
 }

@@ -9,7 +9,7 @@
 #include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "element/dtype_internal.h"
-#include "lanes/manual_lanes.h"
+#include "lanes/lane_flow.h"
 #include "simplify/evaluate.h"
 #include "simplify/scalar.h"
 #include "syntax/syntax.h"
@@ -69,19 +69,15 @@ tsr_status tsr_check_runs(tsr_lowering *lowering, const tsr_value *value) {
                   tsr_text_string(&type), is_open ? ", whose sizes no input has told," : "");
 }
 
-tsr_status tsr_value_classes(tsr_lowering *lowering, const tsr_value *value,
-                             const tsr_lane_classes **out_classes) {
-  (void)value;
-  return tsr_classes_finest(&lowering->schedule->classes, lowering->lanes, out_classes);
+const tsr_lane_classes *tsr_value_classes(const tsr_lowering *lowering, const tsr_value *value) {
+  return lowering->flow ? tsr_lane_flow_classes(lowering->flow, value) : NULL;
 }
 
 tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
-  const tsr_lane_classes *classes = NULL;
   TSR_TRY(tsr_check_runs(lowering, value));
-  TSR_TRY(tsr_value_classes(lowering, value, &classes));
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_ARENA,
-                              .classes = classes,
+                              .classes = tsr_value_classes(lowering, value),
                               .bytes = tsr_type_bytes(value->type),
                               .base = -1,
                               .value = value},
@@ -179,16 +175,34 @@ static tsr_status constant_data(tsr_lowering *lowering, const tsr_attr *attr, co
   return NULL;
 }
 
+// One constant for each class of lanes.
+static tsr_status known_data(tsr_lowering *lowering, const tsr_value *value,
+                             const tsr_attr *const *known, const char **out) {
+  const int64_t bytes = tsr_type_bytes(value->type);
+  const int count = tsr_class_count(tsr_value_classes(lowering, value));
+  char *all = tsr_lower_alloc(lowering, count, (size_t)bytes);
+  TSR_NEED(all);
+  for (int i = 0; i < count; i++) {
+    const char *one = NULL;
+    TSR_TRY(constant_data(lowering, known[i], &one));
+    memcpy(all + i * bytes, one, (size_t)bytes);
+  }
+  *out = all;
+  return NULL;
+}
+
 static tsr_status constant_slot(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
   const tsr_attr *attr = tsr_value_constant(value);
-  if (!attr)
+  const tsr_attr *const *known = lowering->flow ? tsr_lane_flow_known(lowering->flow, value) : NULL;
+  if (!attr && !known)
     return tsr_fail(UNSUPPORTED, "%s: its value is not held by the program",
                     value->def ? tsr_op_title(lowering, value->def) : "an argument");
   TSR_TRY(tsr_check_runs(lowering, value));
   const char *data = NULL;
-  TSR_TRY(constant_data(lowering, attr, &data));
+  TSR_TRY(known ? known_data(lowering, value, known, &data) : constant_data(lowering, attr, &data));
   TSR_TRY(add_slot(lowering,
                    (tsr_slot){.kind = TSR_SLOT_CONSTANT,
+                              .classes = known ? tsr_value_classes(lowering, value) : NULL,
                               .bytes = tsr_type_bytes(value->type),
                               .base = -1,
                               .data = data,

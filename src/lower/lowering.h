@@ -9,9 +9,10 @@
 typedef struct tsr_lowering {
   tsr_ir *ir;
   tsr_schedule *schedule;
-  tsr_step_list *list;        // where steps are added now
-  int lanes;                  // of the manual computation around; 1 = none
-  struct tsr_manual *manual;  // NULL outside of manual computations
+  tsr_step_list *list;         // where steps are added now
+  int lanes;                   // of the manual computation around; 1 = none
+  struct tsr_manual *manual;   // NULL outside of manual computations
+  struct tsr_lane_flow *flow;  // of the outermost manual computation; NULL outside
 } tsr_lowering;
 
 // Adds the steps of an op. Its operands have slots, or can be given one by tsr_slot_of.
@@ -46,8 +47,7 @@ TSR_MUST_USE tsr_status tsr_slot_part(tsr_lowering *lowering, int base,
 // Makes a slot that no value has that of `value`.
 TSR_MUST_USE tsr_status tsr_slot_take(tsr_lowering *lowering, tsr_value *value, int slot);
 // The lanes that hold the same bits of a value, which may have no slot yet.
-TSR_MUST_USE tsr_status tsr_value_classes(tsr_lowering *lowering, const tsr_value *value,
-                                          const tsr_lane_classes **out_classes);
+const tsr_lane_classes *tsr_value_classes(const tsr_lowering *lowering, const tsr_value *value);
 bool tsr_value_has_slot(const tsr_lowering *lowering, const tsr_value *value);
 
 // ---- steps ----

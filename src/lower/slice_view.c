@@ -2,6 +2,10 @@
 // a view whose place is computed by the steps that read it, not a copy.
 #include "lower/slice_view.h"
 
+#include "lanes/lane_flow.h"
+#include "lower/copy_parts.h"
+#include "simplify/evaluate.h"
+
 // Dims before the first that is cut have one index each in a piece without gaps, those after it
 // all.
 bool tsr_slice_is_piece(const tsr_op *op) {
@@ -39,6 +43,54 @@ tsr_status tsr_lower_slice_view(tsr_lowering *lowering, tsr_op *op) {
   TSR_TRY(tsr_slot_view(lowering, &op->results[0], tsr_op_operand(op, 0), 0));
   lowering->schedule->slots[op->results[0].mark].window = window;
   return NULL;
+}
+
+// ---- places that are known for each lane ----
+
+static bool is_known(const tsr_lowering *lowering, const tsr_value *index) {
+  return tsr_value_constant(index) || tsr_lane_flow_known(lowering->flow, index);
+}
+
+bool tsr_slice_is_known(const tsr_lowering *lowering, const tsr_op *op) {
+  if (!lowering->flow || op->info->id != TSR_OP_DYNAMIC_SLICE) return false;
+  const tsr_type *tensor = tsr_operand_type(op, 0), *slice = op->results[0].type;
+  for (int d = 0; d < tensor->rank; d++)
+    if (slice->dims[d] != tensor->dims[d] && !is_known(lowering, tsr_op_operand(op, 1 + d)))
+      return false;
+  return tsr_is_one_run(tensor, slice);
+}
+
+static int64_t index_in(const tsr_lowering *lowering, const tsr_value *index, int lane) {
+  const tsr_attr *const *known = tsr_lane_flow_known(lowering->flow, index);
+  return tsr_attr_int_at(known ? known[tsr_class_of(tsr_value_classes(lowering, index), lane)]
+                               : tsr_value_constant(index),
+                         0);
+}
+
+// Where the slice of a lane starts, in bytes: an index beyond the last place is the last one.
+static int64_t start_in(const tsr_lowering *lowering, const tsr_op *op, int lane) {
+  const tsr_type *tensor = tsr_operand_type(op, 0), *slice = op->results[0].type;
+  int64_t stride = (int64_t)tsr_type_element_bytes(tsr_type_element(tensor)), start = 0;
+  for (int d = tensor->rank - 1; d >= 0; d--) {
+    const int64_t most = tensor->dims[d] - slice->dims[d];
+    int64_t index = most > 0 ? index_in(lowering, tsr_op_operand(op, 1 + d), lane) : 0;
+    index = index < 0 ? 0 : index > most ? most : index;
+    start += index * stride;
+    stride *= tensor->dims[d];
+  }
+  return start;
+}
+
+tsr_status tsr_lower_known_slice(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_lane_classes *classes = tsr_value_classes(lowering, &op->results[0]);
+  const int count = tsr_class_count(classes);
+  int64_t *offsets = tsr_lower_alloc(lowering, count, sizeof *offsets);
+  int base = -1, view = -1;
+  TSR_NEED(offsets);
+  for (int i = 0; i < count; i++) offsets[i] = start_in(lowering, op, tsr_class_lane(classes, i));
+  TSR_TRY(tsr_slot_of(lowering, tsr_op_operand(op, 0), &base));
+  TSR_TRY(tsr_slot_part(lowering, base, classes, offsets, &view));
+  return tsr_slot_take(lowering, &op->results[0], view);
 }
 
 // ---- steps ----

@@ -18,6 +18,10 @@ struct tsr_slot_window {
 bool tsr_slice_is_piece(const tsr_op *op);
 // Makes its result a view. Only kernels may read it, and nothing writes the tensor while they do.
 TSR_MUST_USE tsr_status tsr_lower_slice_view(tsr_lowering *lowering, tsr_op *op);
+// Whether a dynamic_slice is one piece of memory whose place is known for each lane.
+bool tsr_slice_is_known(const tsr_lowering *lowering, const tsr_op *op);
+// Makes its result a view, which anything may read.
+TSR_MUST_USE tsr_status tsr_lower_known_slice(tsr_lowering *lowering, tsr_op *op);
 // Makes a step compute the addresses of such views among its inputs.
 TSR_MUST_USE tsr_status tsr_step_place_views(tsr_lowering *lowering, tsr_schedule_step *step);
 

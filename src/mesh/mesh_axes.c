@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/quote.h"
+#include "base/room.h"
 #include "base/suggest.h"
 #include "base/text_internal.h"
 #include "mesh/dims.h"
@@ -121,6 +122,7 @@ tsr_status tsr_mesh_need_axis(const tsr_mesh *mesh, const char *name, int *out_a
 tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names, int name_count,
                               int64_t *out_size) {
   int64_t size = 1;
+  TSR_TRY(tsr_list_check(names, name_count, "axes"));
   for (int i = 0; i < name_count; i++) {
     int axis = 0;
     TSR_TRY(tsr_mesh_need_axis(mesh, names[i], &axis));

@@ -25,12 +25,6 @@ TSR_MUST_USE tsr_status tsr_jax_make_mesh_in_box(const tsr_topology *topology, c
                                                  int axis_count, bool use_types,
                                                  tsr_mesh **out_mesh);
 
-// bounds_from_last_device and get_coords for a device of the topology (by position in its list).
-bool tsr_t5x_bounds_from_last_device(const tsr_topology *topology, int64_t device,
-                                     tsr_hardware_mesh *out_bounds);
-bool tsr_t5x_get_coords(const tsr_topology *topology, int64_t device,
-                        tsr_hardware_mesh *out_coords);
-
 // get_mesh: axes data and model. The devices of `local_process` are the host tile (t5x: 0).
 TSR_MUST_USE tsr_status tsr_t5x_get_mesh(const tsr_topology *topology,
                                          const tsr_hardware_mesh *submesh, int64_t local_process,

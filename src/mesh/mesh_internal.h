@@ -27,15 +27,6 @@ TSR_MUST_USE tsr_status tsr_axis_type_parse(const char *name, tsr_axis_type *out
 TSR_MUST_USE tsr_status tsr_axes_zip(const char *const *names, int name_count, const int64_t *sizes,
                                      int size_count, const tsr_axis_type *types, int type_count,
                                      tsr_axis *out_axes);
-// The product of the sizes of the named axes: get_axes_size_in_mesh and get_mesh_axis_size. An
-// empty list gives 1; a repeated name counts twice.
-TSR_MUST_USE tsr_status tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names,
-                                           int name_count, int64_t *out_size);
-// The index of a position within the named axes, first name most significant; an empty list gives
-// 0: get_submesh_device_index.
-TSR_MUST_USE tsr_status tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position,
-                                            const char *const *names, int name_count,
-                                            int64_t *out_index);
 
 // ---- devices ----
 

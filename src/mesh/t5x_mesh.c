@@ -451,12 +451,14 @@ tsr_status tsr_t5x_default_mesh(const tsr_topology *topology, const tsr_t5x_mesh
   if (options.ici_mesh_shape && options.dcn_mesh_shape)
     return create_multi_slice(topology, &options, out_mesh);
   if (options.model_parallel_submesh && options.model_parallel_submesh->count)
-    return tsr_t5x_get_mesh(topology, options.model_parallel_submesh, 0, true, out_mesh);
+    return tsr_t5x_get_mesh(topology, options.model_parallel_submesh, options.local_process,
+                            !options.no_host_tiling, out_mesh);
   if (tsr_topology_platform(topology) == TSR_PLATFORM_CPU)
     return tsr_t5x_get_cpu_mesh(topology, out_mesh);
   if (tsr_topology_platform(topology) == TSR_PLATFORM_GPU)
     return tsr_t5x_get_gpu_mesh(topology, options.num_partitions, out_mesh);
   tsr_hardware_mesh submesh;
   TSR_TRY(find_submesh(topology, options.num_partitions, &submesh));
-  return tsr_t5x_get_mesh(topology, &submesh, 0, true, out_mesh);
+  return tsr_t5x_get_mesh(topology, &submesh, options.local_process, !options.no_host_tiling,
+                          out_mesh);
 }

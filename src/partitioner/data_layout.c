@@ -7,6 +7,7 @@
 #include "mesh/mesh_internal.h"
 #include "partitioner/partitioner.h"
 #include "partitioner/partitioner_internal.h"
+#include "tessera/engine/mesh.h"
 #include "tessera/layout.h"
 #include "tessera/shape.h"
 #include "topology/topology_internal.h"

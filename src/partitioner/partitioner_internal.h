@@ -15,7 +15,6 @@
 
 // Warnings about the options, a line each, which t5x only logs or omits; "" = none.
 const char *tsr_partitioner_warnings(const tsr_partitioner *partitioner);
-bool tsr_partitioner_params_on_devices(const tsr_partitioner *partitioner);
 
 // The number of devices along the data axes, 1 without any.
 TSR_MUST_USE tsr_status tsr_partitioner_data_mesh_size(const tsr_partitioner *partitioner,

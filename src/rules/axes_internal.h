@@ -25,9 +25,8 @@ void tsr_axes_to_json(const tsr_axes *axes, bool only_given, tsr_json_writer *wr
 // "fsdp"], "head_axis": null}. `axes` NULL = the defaults; `value` null or NULL = no change.
 TSR_MUST_USE tsr_status tsr_axes_replace_json(const tsr_axes *axes, const tsr_json *value,
                                               tsr_axes **out_axes);
-// Compares the values of all fields, given or not. The hash is the same on every machine.
+// Compares the values of all fields, given or not.
 bool tsr_axes_equal(const tsr_axes *a, const tsr_axes *b);
-uint64_t tsr_axes_hash(const tsr_axes *axes);
 const tsr_logical_entry *tsr_axes_at(const tsr_axes *axes, tsr_axis_field field);
 bool tsr_axes_is_given(const tsr_axes *axes, tsr_axis_field field);
 

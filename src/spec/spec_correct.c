@@ -10,6 +10,7 @@
 #include "spec/spec_builder.h"
 #include "spec/spec_internal.h"
 #include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_mesh.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/engine/topology.h"
 #include "tessera/mesh.h"

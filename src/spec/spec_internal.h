@@ -41,7 +41,5 @@ TSR_MUST_USE tsr_status tsr_spec_constrain(const tsr_spec *spec, const tsr_mesh 
                                            const tsr_shape *shape,
                                            const tsr_correct_options *options, tsr_spec **out_spec,
                                            tsr_changes *out_changes);
-// t5x's with_sharding_constraint does nothing on CPU devices and without a mesh.
-bool tsr_t5x_constraint_applies(const tsr_topology *topology);
 
 #endif

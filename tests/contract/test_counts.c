@@ -13,6 +13,7 @@
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_chunks.h"
 #include "tessera/compat/t5x_mesh.h"
 #include "tessera/compat/torch.h"
 #include "tessera/engine/array.h"
@@ -90,6 +91,10 @@ static const tsr_logical_entry batch = {TSR_ENTRY_NAME, 1, (const char *const[])
   X(mesh_create, mesh_of(w, n, 0))                                                               \
   X(mesh_create_devices, mesh_of(w, 1, n))                                                       \
   X(mesh_groups, tsr_mesh_groups(w->mesh, data_axis, n, OUT(0)))                                 \
+  X(mesh_axes_size, tsr_mesh_axes_size(w->mesh, data_axis, n, OUT(0)))                           \
+  X(mesh_axes_index, tsr_mesh_axes_index(w->mesh, 0, data_axis, n, OUT(0)))                      \
+  X(chunker_shard_id, tsr_chunker_shard_id(w->chunker, 0, data_axis, n, OUT(0)))                 \
+  X(chunker_replica_id, tsr_chunker_replica_id(w->chunker, 0, data_axis, n, OUT(0)))             \
   X(mesh_flatten, tsr_mesh_flatten(w->mesh, data_axis, n, "all", OUT(0)))                        \
   X(mesh_transpose, tsr_mesh_transpose(w->mesh, data_axis, n, OUT(0)))                           \
   X(mesh_collective_cost,                                                                        \

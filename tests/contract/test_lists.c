@@ -3,6 +3,7 @@
 #include "store/checkpoint_internal.h"
 #include "tessera/compat/eformer_plan.h"
 #include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_chunks.h"
 #include "tessera/engine/array.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/mesh.h"
@@ -47,6 +48,10 @@ static const tsr_axis_ref x_axis[] = {{.name = "x"}};
 #define LISTS(X)                                                                                  \
   X(mesh_create, tsr_mesh_create(WITH(tsr_mesh_desc, .axis_count = n), OUT(0)))                   \
   X(mesh_groups, tsr_mesh_groups(w->mesh, NULL, n, OUT(0)))                                       \
+  X(mesh_axes_size, tsr_mesh_axes_size(w->mesh, NULL, n, OUT(0)))                                 \
+  X(mesh_axes_index, tsr_mesh_axes_index(w->mesh, 0, NULL, n, OUT(0)))                            \
+  X(chunker_shard_id, tsr_chunker_shard_id(w->chunker, 0, NULL, n, OUT(0)))                       \
+  X(chunker_replica_id, tsr_chunker_replica_id(w->chunker, 0, NULL, n, OUT(0)))                   \
   X(mesh_flatten, tsr_mesh_flatten(w->mesh, NULL, n, "x", OUT(0)))                                \
   X(mesh_transpose, tsr_mesh_transpose(w->mesh, NULL, n, OUT(0)))                                 \
   X(mesh_with_types, tsr_mesh_with_types(w->mesh, NULL, n, OUT(0)))                               \

@@ -52,6 +52,12 @@ static void submeshes_tile_the_machine(void **state) {
     assert_ok(tsr_t5x_get_mesh(topology, &cases[i].submesh, 0, cases[i].by_host, &mesh));
     tsr_mesh *wanted = parsed_mesh(cases[i].mesh, NULL);
     if (!tsr_mesh_equal(mesh, wanted)) assert_mesh_prints(mesh, cases[i].mesh);
+    tsr_mesh_release(mesh);
+    tsr_t5x_mesh_options options = TSR_T5X_MESH_OPTIONS;
+    options.model_parallel_submesh = &cases[i].submesh;
+    options.no_host_tiling = !cases[i].by_host;
+    assert_ok(tsr_t5x_default_mesh(topology, &options, &mesh));
+    assert_true(tsr_mesh_equal(mesh, wanted));
     tsr_mesh_release(wanted);
     tsr_mesh_release(mesh);
     tsr_topology_release(topology);

@@ -7,6 +7,7 @@
 #include "spec/spec_internal.h"
 #include "support/test.h"
 #include "tessera/compat/jax_mesh.h"
+#include "tessera/compat/t5x_mesh.h"
 #include "tessera/compat/scope.h"
 #include "tessera/engine/sharding.h"
 #include "tessera/log.h"

@@ -56,6 +56,8 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
                      tsr_axes **out_axes);
 TSR_API TSR_NONNULL tsr_axes *tsr_axes_retain(const tsr_axes *axes);
 TSR_API void tsr_axes_release(const tsr_axes *axes);  // NULL is fine
+// hash_fn, of the values of all fields, given or not: the same on every machine.
+TSR_API TSR_NONNULL uint64_t tsr_axes_hash(const tsr_axes *axes);
 
 // ---- modes ----
 

@@ -71,6 +71,7 @@ TSR_API TSR_NONNULL const tsr_logical_rules *tsr_partitioner_logical_axis_rules(
     const tsr_partitioner *partitioner);
 // Whether parameters are moved to the devices (the default unless params_on_host) or stay in host
 // memory. All holders see the change at once, from any thread.
+TSR_API TSR_NONNULL bool tsr_partitioner_params_on_devices(const tsr_partitioner *partitioner);
 TSR_API TSR_NONNULL void tsr_partitioner_set_params_on_devices(tsr_partitioner *partitioner,
                                                                bool on_devices);
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "tessera/api.h"
+#include "tessera/status.h"
+#include "tessera/text.h"
 
 TSR_BEGIN_DECLS
 
@@ -17,6 +19,12 @@ TSR_API uint64_t tsr_hash64(const void *bytes, size_t length, uint64_t seed);
 typedef struct tsr_hash128 {
   uint64_t low, high;
 } tsr_hash128;
+
+// get_safe_hash_int: the digest of `text` as a big-endian unsigned integer, in decimal. `algorithm`
+// is a name of Python's hashlib ("md5", "sha256", "blake2b", "sha3_512", ...), case-sensitive;
+// NULL is md5. Names that hashlib has but that give no fixed digest (shake_128) fail.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_hash_decimal(const char *text, size_t length, const char *algorithm, tsr_text *out_decimal);
 
 TSR_END_DECLS
 

@@ -27,6 +27,18 @@ TSR_API TSR_NONNULL_AT(1) int64_t tsr_mesh_position(const tsr_mesh *mesh, const 
 // The process that drives a device; 0 for all without a topology.
 TSR_API TSR_NONNULL int64_t tsr_mesh_process(const tsr_mesh *mesh, int64_t position);
 
+// ---- named axes ----
+
+// The product of the sizes of the named axes: get_axes_size_in_mesh and get_mesh_axis_size. An
+// empty list gives 1; a repeated name counts twice.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 4) tsr_status
+    tsr_mesh_axes_size(const tsr_mesh *mesh, const char *const *names, int name_count,
+                       int64_t *out_size);
+// The index of a position within the named axes, first name most significant; an empty list gives
+// 0: get_submesh_device_index.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 5) tsr_status
+    tsr_mesh_axes_index(const tsr_mesh *mesh, int64_t position, const char *const *names,
+                        int name_count, int64_t *out_index);
 // The groups of a collective over the named axes: ids of devices that differ in these axes only. A
 // member's index follows from its coordinates on these axes, first name most significant. Groups
 // are ordered by the position of their first member. Without names every device is a group. Free
