@@ -154,6 +154,10 @@ static void machines_with_holes_are_refused(void **state) {
   tsr_topology *topology = placed_topology(hole, NULL, 3);
   assert_fails(tsr_t5x_get_mesh(topology, SUBMESH(1, 1, 1, 1), 0, true, &mesh), NOT_A_CUBOID,
                "3 devices do not fill a machine of (2, 2, 1, 1)");
+  tsr_t5x_mesh_options options = TSR_T5X_MESH_OPTIONS;
+  options.model_parallel_submesh = SUBMESH(1, 1, 1, 1);
+  options.local_process = 7;
+  assert_fails_with(tsr_t5x_default_mesh(topology, &options, &mesh), NOT_FOUND, "7");
   assert_fails(tsr_t5x_get_mesh(topology, SUBMESH(1, 1, 1, 1), 7, true, &mesh), NOT_FOUND,
                "process 7 drives no device of the machine");
   tsr_topology_release(topology);

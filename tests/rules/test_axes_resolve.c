@@ -51,6 +51,34 @@ static void tokens_mean_their_fields(void **state) {
   for (size_t i = 0; i < COUNT_OF(rows); i++) check(&rows[i], NULL);
 }
 
+// eformer's _SEMANTIC_MAP, with its defaults.
+static void every_token_has_a_field(void **state) {
+  (void)state;
+  static const resolving rows[] = {
+      {"{}", "['__BATCH__']", TSR_MODE_TRAIN, "[['fsdp','dp']]"},
+      {"{}", "['__LENGTH__']", TSR_MODE_TRAIN, "['sp']"},
+      {"{}", "['__QUERY_LENGTH__']", TSR_MODE_TRAIN, "['sp']"},
+      {"{}", "['__KV_LENGTH__']", TSR_MODE_TRAIN, "['sp']"},
+      {"{}", "['__EMBED__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__HEAD__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__KV_HEAD__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__MLP_INTERMEDIATE__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__VOCAB__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__EXPERT__']", TSR_MODE_TRAIN, "['ep']"},
+      {"{}", "['__EXPERT_GATE__']", TSR_MODE_TRAIN, "[null]"},
+      {"{}", "['__HEAD_DIM__']", TSR_MODE_TRAIN, "[null]"},
+      {"{}", "['__KV_HEAD_DIM__']", TSR_MODE_TRAIN, "[null]"},
+      {"{}", "['__BIAS_HEAD_SEQ__']", TSR_MODE_TRAIN, "[null]"},
+      {"{}", "['__BIAS_KV_SEQ__']", TSR_MODE_TRAIN, "[null]"},
+      {"{}", "['__DATA_PARALLEL__']", TSR_MODE_TRAIN, "['dp']"},
+      {"{}", "['__FULLY_SHARDED_DATA_PARALLEL__']", TSR_MODE_TRAIN, "['fsdp']"},
+      {"{}", "['__TENSOR_PARALLEL__']", TSR_MODE_TRAIN, "['tp']"},
+      {"{}", "['__SEQUENCE_PARALLEL__']", TSR_MODE_TRAIN, "['sp']"},
+      {"{}", "['__EXPERT_PARALLEL__']", TSR_MODE_TRAIN, "['ep']"},
+  };
+  for (size_t i = 0; i < COUNT_OF(rows); i++) check(&rows[i], NULL);
+}
+
 static void generation_modes_take_decode_fields_that_are_set(void **state) {
   (void)state;
   static const struct {
@@ -427,7 +455,7 @@ static void running_out_of_memory_is_a_status(void **state) {
   tsr_axes_release(axes);
 }
 
-SUITE(axes_resolve, TEST(tokens_mean_their_fields),
+SUITE(axes_resolve, TEST(tokens_mean_their_fields), TEST(every_token_has_a_field),
       TEST(generation_modes_take_decode_fields_that_are_set),
       TEST(groups_are_flat_and_hold_no_nothing), TEST(specs_are_canonical),
       TEST(unknown_modes_are_refused), TEST(registered_names_are_followed),
