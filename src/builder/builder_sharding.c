@@ -5,6 +5,9 @@
 #include "builder/builder_internal.h"
 #include "builder/builder_spec.h"
 #include "syntax/syntax.h"
+#include "tessera/compat/flax_rules.h"
+#include "tessera/compat/jax_mesh.h"
+#include "tessera/logical.h"
 
 // ---- meshes ----
 
@@ -132,4 +135,43 @@ static tsr_node constrain(tsr_builder *builder, tsr_node x, const char *spec) {
 tsr_node tsr_build_constrain(tsr_builder *builder, tsr_node x, const char *spec) {
   if (!tsr_builder_enter(builder, "constrain")) return TSR_NO_NODE;
   return tsr_builder_leave(builder, constrain(builder, x, spec));
+}
+
+// ---- logical axes ----
+
+static bool has_mesh(const tsr_builder *builder) {
+  for (int i = 0; i < builder->mesh_count; i++)
+    if (!strcmp(builder->meshes[i].name, "mesh")) return true;
+  return false;
+}
+
+static tsr_status check_names(const char *names) {
+  tsr_logical_names parsed = {0};
+  TSR_TRY(tsr_logical_names_parse(names, &parsed));
+  tsr_logical_names_deinit(&parsed);
+  return NULL;
+}
+
+static tsr_status map_names(const char *names, tsr_text *out_spec) {
+  TSR_TRY_NOTE(tsr_logical_to_spec_text(names, NULL, out_spec), "logical axes \"%s\"", names);
+  return tsr_text_check(out_spec);
+}
+
+static tsr_node constrain_logical(tsr_builder *builder, tsr_node x, const char *names) {
+  const tsr_mesh *current = tsr_mesh_current();
+  tsr_text spec = TSR_TEXT_EMPTY;
+  if (!tsr_builder_keep(builder, check_names(names))) return TSR_NO_NODE;
+  if (!tsr_logical_current() || (!has_mesh(builder) && !current)) return x;
+  if (!has_mesh(builder) && !tsr_builder_keep(builder, add_mesh(builder, "mesh", current)))
+    return TSR_NO_NODE;
+  tsr_node result = TSR_NO_NODE;
+  if (tsr_builder_keep(builder, map_names(names, &spec)))
+    result = constrain(builder, x, tsr_text_string(&spec));
+  tsr_text_deinit(&spec);
+  return result;
+}
+
+tsr_node tsr_build_constrain_logical(tsr_builder *builder, tsr_node x, const char *names) {
+  if (!tsr_builder_enter(builder, "constrain_logical")) return TSR_NO_NODE;
+  return tsr_builder_leave(builder, constrain_logical(builder, x, names));
 }

@@ -9,6 +9,8 @@
 //   TSR_TRY(tsr_partitioner_data_layout(partitioner, process, 256, NULL, &layout));
 //   tsr_plan *plan = NULL;
 //   TSR_TRY(tsr_partitioner_mesh_axes(partitioner, state, &plan));
+//   tsr_partitioned *step = NULL;
+//   TSR_TRY(tsr_partitioner_partition(partitioner, program, NULL, &step));
 //
 // There are two forms: that of PjitPartitioner, whose rules map logical axes, and the base form,
 // which has no rules. t5x answers for the process it runs in; here the process is an argument, so
@@ -32,6 +34,8 @@
 #include "tessera/mesh.h"
 #include "tessera/place.h"
 #include "tessera/plan.h"
+#include "tessera/program/partitioned.h"
+#include "tessera/program/program.h"
 #include "tessera/shape.h"
 #include "tessera/spec.h"
 #include "tessera/status.h"
@@ -144,6 +148,23 @@ TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 3, 5) tsr_status
     tsr_partitioner_move_params(const tsr_partitioner *partitioner, const tsr_array_tree *state,
                                 const tsr_plan *axes, const tsr_move_options *options,
                                 tsr_array_tree **out_state);
+
+// ---- programs ----
+
+// partition: tsr_program_partition on the partitioner's mesh, for a train step. The fields of the
+// options are t5x's arguments: in_axis_resources and out_axis_resources are `specs` (with `logical`
+// names of logical axes, which the partitioner's rules map) or the plan of
+// tsr_partitioner_mesh_axes, static_argnums `statics`, donate_argnums `donated`. NULL options: all
+// is propagated from what the program says.
+//
+// lower, compile and call are tsr_partitioned_lower, tsr_partitioned_compile and tsr_compiled_call.
+// As PjittedFnWithContext does, partitioning, compiling and calling enter the partitioner's mesh
+// and rules on this thread, and leave them as they were. The train state is moved, saved and
+// restored by the plan of tsr_partitioned_state_plan.
+TSR_API TSR_MUST_USE TSR_NONNULL_AT(1, 2, 4) tsr_status
+    tsr_partitioner_partition(const tsr_partitioner *partitioner, const tsr_program *program,
+                              const tsr_partition_options *options,
+                              tsr_partitioned **out_partitioned);
 
 // ---- checkpoints ----
 

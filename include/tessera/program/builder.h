@@ -107,6 +107,12 @@ TSR_API TSR_NONNULL_AT(1, 3) void tsr_build_mesh(tsr_builder *builder, const cha
 // The value with a sharding that propagation must respect: sdy.sharding_constraint.
 TSR_API TSR_NONNULL tsr_node tsr_build_constrain(tsr_builder *builder, tsr_node x,
                                                  const char *spec);
+// with_logical_constraint: the same by names of logical axes, "batch, _, embed", which the rules in
+// scope map (tsr_logical_enter). Without rules, and without a mesh, the value stays as it is. The
+// mesh is the program's "mesh", or else the current one (tsr_mesh_enter), which is declared as
+// that.
+TSR_API TSR_NONNULL tsr_node tsr_build_constrain_logical(tsr_builder *builder, tsr_node x,
+                                                         const char *names);
 
 // ---- any op ----
 
