@@ -244,6 +244,8 @@ static void print_costs(const run_job *job, tsr_text *out) {
                 info->op_count == 1 ? "" : "s", (long long)info->step_count,
                 info->step_count == 1 ? "" : "s", tsr_format_seconds(info->compile_seconds).text);
   tsr_text_addf(out, "; peak memory %s", tsr_format_bytes(info->peak_bytes).text);
+  if (info->device_count > 1)
+    tsr_text_addf(out, " (%s for one device)", tsr_format_bytes(info->device_bytes).text);
   tsr_text_addf(out, ", temporary %s; ", tsr_format_bytes(info->temporary_bytes).text);
   tsr_text_addf(out, "%.3g GFLOP\n", (double)info->flops * 1e-9);
 }
@@ -272,6 +274,8 @@ static void costs_to_json(const tsr_executable_info *info, tsr_json_writer *json
   tsr_json_add_int(json, "constant_bytes", info->constant_bytes);
   tsr_json_add_int(json, "temporary_bytes", info->temporary_bytes);
   tsr_json_add_int(json, "work_bytes", info->work_bytes);
+  tsr_json_add_int(json, "device_count", info->device_count);
+  tsr_json_add_int(json, "device_bytes", info->device_bytes);
   tsr_json_add_int(json, "peak_bytes", info->peak_bytes);
 }
 

@@ -2,35 +2,20 @@
 //
 // Each run takes a frame, the memory of a run, from a list of idle ones, or makes one; so as many
 // frames exist as runs were going on at once, and a run of a small program allocates nothing.
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/buffer_internal.h"
 #include "base/pool_internal.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
-#include "exec/frame.h"
-#include "exec/signature.h"
+#include "exec/executable_internal.h"
+#include "exec/shard_run.h"
 #include "program/program_internal.h"
 #include "syntax/syntax.h"
 #include "tessera/engine/buffer.h"
 #include "tessera/own.h"
-
-struct tsr_executable {
-  atomic_int references;
-  const tsr_program *program;  // whose memory constants and names are
-  tsr_schedule *schedule;
-  tsr_memory_plan plan;
-  tsr_signature signature;
-  tsr_pool *pool, *own_pool;
-  tsr_buffer_pool *buffers;
-  tsr_executable_info info;
-  const char **peak_texts;
-  pthread_mutex_t mutex;  // of the list of idle frames
-  tsr_frame *idle;
-};
 
 // ---- figures ----
 
@@ -63,12 +48,13 @@ static void count(tsr_executable *e) {
   info->result_bytes = total_bytes(e->signature.results, info->result_count);
   for (int i = 0; i < schedule->slot_count; i++)
     if (schedule->slots[i].kind == TSR_SLOT_CONSTANT)
-      info->constant_bytes += schedule->slots[i].bytes;
+      info->constant_bytes = tsr_saturated_add(info->constant_bytes, e->plan.bytes[i]);
   int64_t scratch = 0;
   if (__builtin_mul_overflow(e->plan.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
       __builtin_add_overflow(scratch, e->plan.arena_bytes, &info->temporary_bytes))
     info->temporary_bytes = INT64_MAX;
-  info->work_bytes = info->temporary_bytes - e->plan.value_bytes;
+  info->temporary_bytes = tsr_saturated_add(info->temporary_bytes, e->plan.piece_bytes);
+  info->work_bytes = info->temporary_bytes - e->plan.value_bytes - e->plan.piece_bytes;
   const int64_t parts[] = {info->argument_bytes, info->result_bytes, info->constant_bytes,
                            info->temporary_bytes};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -79,6 +65,8 @@ static void count(tsr_executable *e) {
   for (int64_t i = 0; i < info->result_count; i++)
     if (e->plan.donors[i] >= 0 && info->peak_bytes != INT64_MAX)
       info->peak_bytes -= e->signature.results[i].bytes;
+  info->device_count = tsr_executable_device_count(e);
+  info->device_bytes = tsr_executable_device_bytes(e);
   info->step_count = schedule->step_count;
   info->op_count = schedule->op_count;
   count_list(&schedule->steps, info);
@@ -243,7 +231,7 @@ tsr_status tsr_executable_peak_at(const tsr_executable *executable, int64_t inde
 
 // ---- running ----
 
-static tsr_status take_frame(tsr_executable *e, tsr_frame **out_frame) {
+tsr_status tsr_executable_take_frame(tsr_executable *e, tsr_frame **out_frame) {
   pthread_mutex_lock(&e->mutex);
   tsr_frame *frame = e->idle;
   if (frame) e->idle = frame->next;
@@ -253,7 +241,7 @@ static tsr_status take_frame(tsr_executable *e, tsr_frame **out_frame) {
   return tsr_frame_create(e->schedule, &e->plan, e->buffers, tsr_pool_workers(e->pool), out_frame);
 }
 
-static void give_frame(tsr_executable *e, tsr_frame *frame) {
+void tsr_executable_give_frame(tsr_executable *e, tsr_frame *frame) {
   pthread_mutex_lock(&e->mutex);
   frame->next = e->idle;
   e->idle = frame;
@@ -272,22 +260,23 @@ static tsr_status check_addresses(const tsr_executable_value *values, int64_t co
   return NULL;
 }
 
+tsr_schedule_run tsr_executable_run_on(const tsr_executable *e, tsr_frame *frame) {
+  return (tsr_schedule_run){.schedule = e->schedule,
+                            .plan = &e->plan,
+                            .frame = frame,
+                            .pool = e->pool,
+                            .scratch_bytes = e->plan.scratch_bytes};
+}
+
 static tsr_status run_on(tsr_executable *e, tsr_frame *frame, const void *const *inputs,
                          void *const *outputs, tsr_step_hook *hook, void *context) {
-  const tsr_signature *signature = &e->signature;
-  for (int64_t i = 0; i < signature->program_count; i++) {
-    const int64_t source = signature->sources[i];
-    frame->arguments[i] = source >= 0 ? inputs[source] : &signature->platform;
-  }
-  tsr_schedule_run run = {.schedule = e->schedule,
-                          .plan = &e->plan,
-                          .frame = frame,
-                          .pool = e->pool,
-                          .scratch_bytes = e->plan.scratch_bytes,
-                          .hook = hook,
-                          .hook_context = context,
-                          .start = hook ? tsr_seconds_now() : 0};
-  return tsr_run_schedule(&run, frame->arguments, outputs);
+  tsr_schedule_run run = tsr_executable_run_on(e, frame);
+  run.hook = hook;
+  run.hook_context = context;
+  run.start = hook ? tsr_seconds_now() : 0;
+  TSR_TRY(tsr_bind_whole(&run, e->buffers, &e->signature, inputs, outputs));
+  TSR_TRY(tsr_run_schedule(&run));
+  return tsr_join_results(&run, outputs);
 }
 
 static tsr_status run(const tsr_executable *executable, const void *const *inputs,
@@ -298,9 +287,9 @@ static tsr_status run(const tsr_executable *executable, const void *const *input
   TSR_TRY(check_addresses(signature->results, signature->result_count, (const void *const *)outputs,
                           "result"));
   tsr_frame *frame = NULL;
-  TSR_TRY(take_frame(e, &frame));
+  TSR_TRY(tsr_executable_take_frame(e, &frame));
   const tsr_status status = run_on(e, frame, inputs, outputs, hook, context);
-  give_frame(e, frame);
+  tsr_executable_give_frame(e, frame);
   return status;
 }
 

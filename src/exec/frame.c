@@ -62,9 +62,14 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   frame->addresses = calloc((size_t)schedule->slot_count + 1, sizeof *frame->addresses);
   frame->inputs = calloc(most, sizeof *frame->inputs);
   frame->outputs = calloc(most, sizeof *frame->outputs);
-  frame->arguments = calloc((size_t)schedule->argument_count + 1, sizeof *frame->arguments);
+  frame->tables = calloc((size_t)schedule->slot_count + 1, sizeof *frame->tables);
+  frame->arguments = calloc((size_t)plan->argument_addresses[schedule->argument_count] + 1,
+                            sizeof *frame->arguments);
+  frame->results =
+      calloc((size_t)plan->result_addresses[schedule->result_count] + 1, sizeof *frame->results);
   frame->stamps = calloc((size_t)most_lanes(&schedule->steps), sizeof *frame->stamps);
-  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->arguments || !frame->stamps)
+  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->tables ||
+      !frame->arguments || !frame->results || !frame->stamps)
     return tsr_fail(NO_MEMORY, "memory of a run");
   int64_t scratch = 0;
   if (__builtin_mul_overflow(plan->scratch_bytes, workers, &scratch))
@@ -91,10 +96,13 @@ void tsr_frame_destroy(tsr_frame *frame) {
   if (!frame) return;
   tsr_buffer_release(frame->arena);
   tsr_buffer_release(frame->scratch);
+  tsr_buffer_release(frame->pieces);
   free(frame->addresses);
   free(frame->inputs);
   free(frame->outputs);
+  free(frame->tables);
   free(frame->arguments);
+  free(frame->results);
   free(frame->stamps);
   free(frame);
 }
@@ -103,26 +111,55 @@ void tsr_frame_destroy(tsr_frame *frame) {
 
 static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
   const tsr_slot_place *place = &run->plan->places[slot];
-  char *address = run->frame->addresses[place->root];
+  const int class = tsr_class_of(place->root_classes, lane);
+  char *const *table = run->frame->tables[place->root];
+  char *address = table ? table[class] : run->frame->addresses[place->root];
   if (!address) return NULL;
-  address += tsr_class_of(place->root_classes, lane) * place->stride + place->shift;
+  address += (table ? 0 : class * place->stride) + place->shift;
   if (place->class_offsets) address += place->class_offsets[tsr_class_of(place->classes, lane)];
   return address;
 }
 
 // Arguments and results, and the slots whose addresses the last run may have changed.
-static void bind(const tsr_schedule_run *run, const void *const *inputs, void *const *outputs) {
+static void bind(const tsr_schedule_run *run) {
   const tsr_schedule *schedule = run->schedule;
   const tsr_memory_plan *plan = run->plan;
-  char **addresses = run->frame->addresses;
+  tsr_frame *frame = run->frame;
   for (int i = 0; i < schedule->argument_count; i++)
     if (schedule->arguments[i] >= 0)
-      addresses[schedule->arguments[i]] = (char *)(uintptr_t)inputs[i];
+      frame->tables[schedule->arguments[i]] = frame->arguments + plan->argument_addresses[i];
   for (int i = 0; i < schedule->result_count; i++)
-    if (plan->result_roots[i] >= 0) addresses[plan->result_roots[i]] = outputs[i];
+    if (plan->result_roots[i] >= 0)
+      frame->tables[plan->result_roots[i]] = frame->results + plan->result_addresses[i];
   for (int i = 0; i < plan->loop_count; i++)
     for (int k = 0; k < plan->loops[i].rotation_count; k++)
       bind_slot(run->frame, schedule, plan, plan->loops[i].rotations[k].to);
+}
+
+// ---- copies ----
+
+enum { COPIED_AT_ONCE = 1 << 19 };  // bytes
+
+typedef struct shared_copy {
+  char *to;
+  const char *from;
+  int64_t bytes;
+} shared_copy;
+
+static tsr_status copy_part(void *context, int64_t index, int worker) {
+  const shared_copy *c = context;
+  const int64_t at = index * COPIED_AT_ONCE;
+  const int64_t bytes = c->bytes - at < COPIED_AT_ONCE ? c->bytes - at : COPIED_AT_ONCE;
+  (void)worker;
+  memcpy(c->to + at, c->from + at, (size_t)bytes);
+  return NULL;
+}
+
+tsr_status tsr_copy_shared(tsr_pool *pool, char *to, const char *from, int64_t bytes) {
+  shared_copy copy = {to, from, bytes};
+  const int64_t parts = (bytes + COPIED_AT_ONCE - 1) / COPIED_AT_ONCE;
+  if (to == from || !bytes) return NULL;
+  return tsr_pool_run(parts > 1 ? pool : NULL, parts, copy_part, &copy);
 }
 
 // ---- steps ----
@@ -223,23 +260,22 @@ static bool read_choice(const tsr_schedule_run *run, const tsr_schedule_step *st
   return true;
 }
 
-static void copy_lane(const tsr_schedule_run *run, int from, int to, int lane) {
-  const size_t bytes = (size_t)run->schedule->slots[to].bytes;
-  char *target = address_of(run, to, lane);
-  const char *source = address_of(run, from, lane);
-  if (bytes && target != source) memcpy(target, source, bytes);
+static tsr_status copy_lane(const tsr_schedule_run *run, int from, int to, int lane) {
+  return tsr_copy_shared(run->pool, address_of(run, to, lane), address_of(run, from, lane),
+                         run->schedule->slots[to].bytes);
 }
 
-static void copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
+static tsr_status copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
   const tsr_lane_classes *classes = run->schedule->slots[to].classes;
   if (!run->active) {
     for (int i = 0; i < tsr_class_count(classes); i++)
-      copy_lane(run, from, to, tsr_class_lane(classes, i));
-    return;
+      TSR_TRY(copy_lane(run, from, to, tsr_class_lane(classes, i)));
+    return NULL;
   }
   run->frame->stamp++;
   for (int lane = 0; lane < lanes; lane++)
-    if (is_first_active(run, classes, lane)) copy_lane(run, from, to, lane);
+    if (is_first_active(run, classes, lane)) TSR_TRY(copy_lane(run, from, to, lane));
+  return NULL;
 }
 
 static const tsr_rotation *rotation_from(const tsr_loop_plan *plan, int from) {
@@ -330,7 +366,7 @@ static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step
   const bool *outer = run->active;
   bool *mask = NULL;
   for (int i = 0; i < step->output_count; i++)
-    copy_slot(run, step->inputs[i], step->outputs[i], step->lanes);
+    TSR_TRY(copy_slot(run, step->inputs[i], step->outputs[i], step->lanes));
   const tsr_status status = turn(run, step, &mask);
   run->active = outer;
   free(mask);
@@ -408,17 +444,25 @@ static tsr_status run_list(tsr_schedule_run *run, const tsr_step_list *list) {
   return NULL;
 }
 
-tsr_status tsr_run_schedule(tsr_schedule_run *run, const void *const *inputs,
-                            void *const *outputs) {
+// A result that is not made in the caller's memory.
+static tsr_status copy_result(const tsr_schedule_run *run, int result) {
   const tsr_schedule *schedule = run->schedule;
-  bind(run, inputs, outputs);
+  const tsr_lane_classes *classes =
+      schedule->devices ? schedule->result_shards[result].classes : NULL;
+  const int slot = schedule->results[result];
+  char *const *targets = run->frame->results + run->plan->result_addresses[result];
+  for (int i = 0; i < tsr_class_count(classes); i++)
+    TSR_TRY(tsr_copy_shared(run->pool, targets[i],
+                            address_of(run, slot, tsr_class_lane(classes, i)),
+                            schedule->slots[slot].bytes));
+  return NULL;
+}
+
+tsr_status tsr_run_schedule(tsr_schedule_run *run) {
+  const tsr_schedule *schedule = run->schedule;
+  bind(run);
   TSR_TRY(run_list(run, &schedule->steps));
-  for (int i = 0; i < schedule->result_count; i++) {
-    const int slot = schedule->results[i];
-    if (slot < 0 || run->plan->result_roots[i] >= 0) continue;
-    const size_t bytes = (size_t)schedule->slots[slot].bytes;
-    const char *source = address_of(run, slot, 0);
-    if (bytes && source != outputs[i]) memcpy(outputs[i], source, bytes);
-  }
+  for (int i = 0; i < schedule->result_count; i++)
+    if (schedule->results[i] >= 0 && run->plan->result_roots[i] < 0) TSR_TRY(copy_result(run, i));
   return NULL;
 }

@@ -10,11 +10,15 @@
 typedef struct tsr_frame {
   struct tsr_frame *next;  // in the list of idle ones
   tsr_buffer *arena, *scratch;
-  char **addresses;  // of each root
+  char **addresses;      // of each root
+  char *const **tables;  // of each root: the addresses of its classes, NULL = they lie side by side
   // Room for the addresses of one step: of inputs, then outputs, of all lanes.
   const char **inputs;
   char **outputs;
-  const void **arguments;   // room for the addresses of all arguments
+  // Room for the addresses of all arguments and results, of each class
+  // (tsr_memory_plan.argument_addresses), and for pieces of whole ones.
+  char **arguments, **results;
+  tsr_buffer *pieces;
   uint32_t *stamps, stamp;  // of each class: the last step that it ran, where lanes differ
 } tsr_frame;
 
@@ -35,10 +39,12 @@ TSR_MUST_USE tsr_status tsr_frame_create(const tsr_schedule *schedule, const tsr
                                          tsr_frame **out_frame);
 void tsr_frame_destroy(tsr_frame *frame);  // NULL is fine
 
-// Runs all steps. `inputs` has an address for each argument of the schedule, `outputs` one for each
-// result; an output may be the address of the argument that is its donor.
-TSR_MUST_USE tsr_status tsr_run_schedule(tsr_schedule_run *run, const void *const *inputs,
-                                         void *const *outputs);
+// Runs all steps. `arguments` and `results` of the frame have the addresses of the caller's memory;
+// that of a result may be that of the argument that is its donor.
+TSR_MUST_USE tsr_status tsr_run_schedule(tsr_schedule_run *run);
+
+// Copies bytes with all workers, unless both are one memory.
+TSR_MUST_USE tsr_status tsr_copy_shared(tsr_pool *pool, char *to, const char *from, int64_t bytes);
 
 double tsr_seconds_now(void);
 

@@ -45,6 +45,7 @@ typedef struct placing {
   const tsr_schedule_step **carried_by;
   int64_t *body_last;
   bool *rotated;
+  bool *is_even;  // roots whose memory must have even distances from class to class
   const tsr_schedule_step **made_by;  // the first step that writes it
   int *touches;
   int64_t touch_count;
@@ -382,10 +383,21 @@ static tsr_status share_spares(placing *p, tsr_slot_place *own) {
 
 // ---- results ----
 
-static bool takes_result(const placing *p, int slot, int root) {
+static const tsr_lane_classes *classes_of(const tsr_shards *shards, int index) {
+  return shards ? shards[index].classes : NULL;
+}
+
+static bool takes_result(const placing *p, int result, int root) {
   const tsr_slot *slots = p->schedule->slots;
-  return is_run_memory(p, root) && !p->rotated[root] && !shift_of(p, slot) &&
-         slots[root].bytes == slots[slot].bytes && !slots[root].classes && !is_scattered(p, slot);
+  const int slot = p->schedule->results[result];
+  return is_run_memory(p, root) && !p->rotated[root] && !p->is_even[root] && !shift_of(p, slot) &&
+         slots[root].bytes == slots[slot].bytes && !is_scattered(p, slot) &&
+         slots[root].classes == classes_of(p->schedule->result_shards, result);
+}
+
+static void mark_even(placing *p) {
+  for (int i = 0; i < p->schedule->slot_count; i++)
+    if (p->schedule->slots[i].from_first) p->is_even[root_of(p, i)] = true;
 }
 
 static void place_results(placing *p) {
@@ -394,7 +406,7 @@ static void place_results(placing *p) {
     p->out->result_roots[i] = -1;
     if (schedule->results[i] < 0) continue;
     const int root = root_of(p, schedule->results[i]);
-    if (!takes_result(p, schedule->results[i], root)) continue;
+    if (!takes_result(p, i, root)) continue;
     schedule->slots[root].kind = TSR_SLOT_RESULT;
     schedule->slots[root].index = i;
     p->out->result_roots[i] = root;
@@ -422,6 +434,15 @@ static bool is_written_over(const placing *p, int root, int argument) {
   return false;
 }
 
+// Whether devices hold an argument and a result at the same places.
+static bool has_same_shards(const tsr_schedule *schedule, int argument, int64_t result) {
+  if (!schedule->devices) return true;
+  const tsr_shards *a = &schedule->argument_shards[argument];
+  const tsr_shards *r = &schedule->result_shards[result];
+  return a->classes == r->classes &&
+         !memcmp(a->starts, r->starts, sizeof *a->starts * (size_t)tsr_class_count(a->classes));
+}
+
 // A result may take the memory of its argument if that is not read once the result is written.
 static void find_donors(placing *p, const int64_t *aliased) {
   const tsr_schedule *schedule = p->schedule;
@@ -434,7 +455,7 @@ static void find_donors(placing *p, const int64_t *aliased) {
     const tsr_slot_place *places = p->out->places;
     if (schedule->results[result] < 0 ||
         schedule->slots[schedule->results[result]].bytes != schedule->slots[slot].bytes ||
-        is_copied_at_end(p, slot))
+        is_copied_at_end(p, slot) || !has_same_shards(schedule, i, result))
       continue;
     if (root < 0 || places[slot].last < places[root].first ||
         (places[slot].last == places[root].first && is_written_over(p, root, slot)))
@@ -533,6 +554,25 @@ static tsr_status list_peak(placing *p, const arena_claim *claims, int count, in
   return NULL;
 }
 
+// What one device alone would hold at once, of values; `changes` is room.
+static int64_t device_peak(const placing *p, const arena_claim *claims, int count,
+                           change *changes) {
+  int used = 0;
+  for (int i = 0; i < count; i++) {
+    const int64_t bytes = p->schedule->slots[claims[i].root].bytes;
+    if (claims[i].work) continue;
+    changes[used++] = (change){claims[i].first, bytes};
+    changes[used++] = (change){claims[i].last + 1, -bytes};
+  }
+  qsort(changes, (size_t)used, sizeof *changes, by_position);
+  int64_t now = 0, most = 0;
+  for (int i = 0; i < used; i++) {
+    now += changes[i].bytes;
+    if (now > most) most = now;
+  }
+  return most;
+}
+
 static tsr_status find_peak(placing *p, const arena_claim *claims, int count) {
   change *changes = get(p, 2 * (int64_t)count, sizeof *changes);
   p->out->peak = get(p, MOST_PEAK, sizeof *p->out->peak);
@@ -547,7 +587,9 @@ static tsr_status find_peak(placing *p, const arena_claim *claims, int count) {
     now += changes[i].bytes;
     if (now > most) most = now, where = changes[i].position;
   }
-  return list_peak(p, claims, count, where);
+  TSR_TRY(list_peak(p, claims, count, where));
+  p->out->device_bytes = device_peak(p, claims, count, changes);
+  return NULL;
 }
 
 static tsr_status place_arena(placing *p) {
@@ -579,12 +621,13 @@ static tsr_status open_places(placing *p) {
   p->carried_by = get(p, count, sizeof *p->carried_by);
   p->body_last = get(p, count, sizeof *p->body_last);
   p->rotated = get(p, count, sizeof *p->rotated);
+  p->is_even = get(p, count, sizeof *p->is_even);
   out->work = get(p, count, sizeof *out->work);
   p->made_by = get(p, count, sizeof *p->made_by);
   out->result_roots = get(p, schedule->result_count, sizeof *out->result_roots);
   out->donors = get(p, schedule->result_count, sizeof *out->donors);
-  TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && out->work &&
-                   p->made_by && out->result_roots && out->donors
+  TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && p->is_even &&
+                   out->work && p->made_by && out->result_roots && out->donors
                ? p
                : NULL);
   for (int i = 0; i < count; i++) {
@@ -648,17 +691,43 @@ static tsr_status plan_loops(placing *p) {
   return NULL;
 }
 
+static tsr_status count_addresses(placing *p, const tsr_shards *shards, int count,
+                                  int64_t **out_firsts) {
+  int64_t *firsts = get(p, count, sizeof *firsts), *pieces = &p->out->piece_bytes;
+  TSR_NEED(firsts);
+  for (int i = 0; i < count; i++) {
+    const int classes = tsr_class_count(classes_of(shards, i));
+    firsts[i + 1] = firsts[i] + classes;
+    if (shards && shards[i].is_copied)
+      *pieces =
+          tsr_saturated_add(*pieces, tsr_saturated_multiply(rounded(shards[i].bytes), classes));
+  }
+  *out_firsts = firsts;
+  return NULL;
+}
+
+// The memory that callers give, for each class.
+static tsr_status plan_callers(placing *p) {
+  const tsr_schedule *schedule = p->schedule;
+  TSR_TRY(count_addresses(p, schedule->argument_shards, schedule->argument_count,
+                          &p->out->argument_addresses));
+  return count_addresses(p, schedule->result_shards, schedule->result_count,
+                         &p->out->result_addresses);
+}
+
 tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
                            tsr_memory_plan *out_plan) {
   *out_plan = (tsr_memory_plan){0};
   placing p = {.schedule = schedule, .out = out_plan};
   TSR_TRY(open_places(&p));
+  TSR_TRY(plan_callers(&p));
   TSR_TRY(live_list(&p, &schedule->steps));
   for (int i = 0; i < schedule->result_count; i++)
     if (schedule->results[i] >= 0) TSR_TRY(touch(&p, schedule->results[i]));
   p.position = 0;
   share_list(&p, &schedule->steps);
   TSR_TRY(plan_loops(&p));
+  mark_even(&p);
   place_results(&p);
   find_donors(&p, aliased);
   TSR_TRY(place_arena(&p));

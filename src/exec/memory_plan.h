@@ -35,10 +35,16 @@ typedef struct tsr_memory_plan {
   tsr_slot_place *places;  // one for each slot
   int64_t *bytes;          // of each root, all classes
   int64_t arena_bytes;
-  int64_t value_bytes;    // of the arena: without what steps need for their work
+  int64_t value_bytes;   // of the arena: without what steps need for their work
+  int64_t device_bytes;  // values that live at once on one device
+  // Of whole arguments and results of a program of many devices whose pieces are copied.
+  int64_t piece_bytes;
   int64_t scratch_bytes;  // for each worker, of the step that needs most
   int loop_count;
   tsr_loop_plan *loops;  // by the numbers that steps have for them
+  // Where the addresses of each argument and result start in a list of all: one for each class of
+  // its shards. One more at the end: the length of the list.
+  int64_t *argument_addresses, *result_addresses;
   // For each result the root that is the caller's memory, or -1: then it is copied at the end.
   int *result_roots;
   // For each result the argument whose memory it may take, if the caller donates it; -1 = none.

@@ -164,6 +164,105 @@ tsr_status tsr_lower_manual_computation(tsr_lowering *lowering, tsr_op *op) {
   return run_lanes(lowering, op, m, lower_body);
 }
 
+// ---- an entry on all devices ----
+
+tsr_op *tsr_block_only_manual(const tsr_ir_block *block) {
+  const tsr_op *end = tsr_block_terminator(block);
+  tsr_op *manual = NULL;
+  for (tsr_op *op = block->first; op != end; op = op->next) {
+    if (op->info->id == TSR_OP_CONSTANT && !op->results[0].uses) continue;
+    if (manual || op->info->id != TSR_OP_SDY_MANUAL_COMPUTATION) return NULL;
+    manual = op;
+  }
+  for (int i = 0; manual && i < manual->operand_count; i++) {
+    const tsr_value *operand = tsr_op_operand(manual, i);
+    if (operand->block != block || operand->uses->next) return NULL;
+  }
+  for (int i = 0; manual && i < end->operand_count; i++)
+    if (tsr_op_operand(end, i)->def != manual) return NULL;
+  return manual;
+}
+
+static tsr_status plan_piece(tsr_lowering *lowering, const tsr_type *from, const tsr_type *to,
+                             const tsr_type *piece, tsr_strided_copies *out) {
+  tsr_copy_part *part = tsr_copy_parts_create(lowering, 1);
+  TSR_NEED(part);
+  part->copy = tsr_copy_over(piece, from, to);
+  *out = tsr_copies_plan(tsr_element_bytes(piece), part, 1);
+  return NULL;
+}
+
+static tsr_status describe_shards(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m,
+                                  int index, bool is_result, const tsr_type *piece,
+                                  tsr_shards *out) {
+  tsr_schedule *schedule = lowering->schedule;
+  const tsr_type *whole = is_result ? op->results[index].type : tsr_operand_type(op, index);
+  const int64_t *starts = NULL;
+  *out = (tsr_shards){.bytes = tsr_type_bytes(piece), .is_copied = !tsr_is_one_run(whole, piece)};
+  TSR_TRY(tsr_manual_pieces(&schedule->arena, op, m, index, is_result, whole, piece, &starts));
+  TSR_TRY(tsr_classes_of_keys(&schedule->classes, m->lanes, starts, &out->classes));
+  int64_t *bytes = tsr_lower_alloc(lowering, tsr_class_count(out->classes), sizeof *bytes);
+  TSR_NEED(bytes);
+  for (int i = 0; i < tsr_class_count(out->classes); i++)
+    bytes[i] = starts[tsr_class_lane(out->classes, i)] * tsr_element_bytes(piece);
+  out->starts = bytes;
+  if (!out->is_copied) return NULL;
+  TSR_TRY(plan_piece(lowering, whole, piece, piece, &out->cut));
+  return plan_piece(lowering, piece, whole, piece, &out->join);
+}
+
+// Arguments of the body are those of the schedule.
+static tsr_status take_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m) {
+  tsr_schedule *schedule = lowering->schedule;
+  const tsr_ir_block *body = op->regions[0].first;
+  for (int i = 0; i < op->operand_count; i++) {
+    const int argument = tsr_op_operand(op, i)->index;
+    tsr_shards *shards = &schedule->argument_shards[argument];
+    int slot = -1;
+    TSR_TRY(tsr_slot_create(lowering, body->args[i], &slot));
+    TSR_TRY(describe_shards(lowering, op, m, i, false, body->args[i]->type, shards));
+    schedule->slots[slot].kind = TSR_SLOT_ARGUMENT;
+    schedule->slots[slot].index = argument;
+    schedule->arguments[argument] = slot;
+  }
+  return NULL;
+}
+
+static tsr_status give_pieces(tsr_lowering *lowering, const tsr_op *op, const tsr_manual *m) {
+  tsr_schedule *schedule = lowering->schedule;
+  const tsr_op *end = tsr_block_terminator(op->block);
+  const tsr_op *inner_end = tsr_block_terminator(op->regions[0].first);
+  for (int i = 0; i < end->operand_count; i++) {
+    const int index = tsr_op_operand(end, i)->index;
+    tsr_value *piece = tsr_op_operand(inner_end, index);
+    TSR_TRY(
+        describe_shards(lowering, op, m, index, true, piece->type, &schedule->result_shards[i]));
+    TSR_TRY(tsr_slot_of(lowering, piece, &schedule->results[i]));
+  }
+  return NULL;
+}
+
+static tsr_status lower_on_devices(tsr_lowering *lowering, tsr_op *op, tsr_manual *m) {
+  lowering->lanes = m->lanes;
+  TSR_TRY(open_flow(lowering, op, m));
+  TSR_TRY(take_pieces(lowering, op, m));
+  TSR_TRY(tsr_lower_block(lowering, op->regions[0].first));
+  return give_pieces(lowering, op, m);
+}
+
+tsr_status tsr_lower_devices(tsr_lowering *lowering, tsr_op *op) {
+  tsr_schedule *schedule = lowering->schedule;
+  tsr_manual *m = tsr_lower_alloc(lowering, 1, sizeof *m);
+  schedule->argument_shards =
+      tsr_lower_alloc(lowering, schedule->argument_count + 1, sizeof *schedule->argument_shards);
+  schedule->result_shards =
+      tsr_lower_alloc(lowering, schedule->result_count + 1, sizeof *schedule->result_shards);
+  TSR_NEED(m && schedule->argument_shards && schedule->result_shards ? m : NULL);
+  TSR_TRY(tsr_manual_open(lowering->ir, &schedule->arena, op, NULL, m));
+  schedule->devices = m->lanes;
+  return run_lanes(lowering, op, m, lower_on_devices);
+}
+
 // ---- programs that run in parallel ----
 
 typedef struct lane_values {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/text_internal.h"
 #include "simplify/decompose.h"
 #include "lower/lowering.h"
@@ -74,23 +75,24 @@ static tsr_status argument_slot(tsr_lowering *lowering, tsr_value *argument) {
   return NULL;
 }
 
-static tsr_status open_arguments(tsr_lowering *lowering, const tsr_ir_block *body) {
+static tsr_status open_entry(tsr_lowering *lowering, const tsr_ir_block *body, const tsr_op *end) {
   tsr_schedule *schedule = lowering->schedule;
   schedule->argument_count = body->arg_count;
+  schedule->result_count = end->operand_count;
   schedule->arguments = tsr_lower_alloc(lowering, body->arg_count + 1, sizeof(int));
-  TSR_NEED(schedule->arguments);
-  for (int i = 0; i < body->arg_count; i++) {
-    schedule->arguments[i] = -1;
-    TSR_TRY(argument_slot(lowering, body->args[i]));
-  }
+  schedule->results = tsr_lower_alloc(lowering, end->operand_count + 1, sizeof(int));
+  TSR_NEED(schedule->arguments && schedule->results ? schedule : NULL);
+  for (int i = 0; i < body->arg_count; i++) schedule->arguments[i] = -1;
+  return NULL;
+}
+
+static tsr_status open_arguments(tsr_lowering *lowering, const tsr_ir_block *body) {
+  for (int i = 0; i < body->arg_count; i++) TSR_TRY(argument_slot(lowering, body->args[i]));
   return NULL;
 }
 
 static tsr_status close_results(tsr_lowering *lowering, const tsr_op *end) {
   tsr_schedule *schedule = lowering->schedule;
-  schedule->result_count = end->operand_count;
-  schedule->results = tsr_lower_alloc(lowering, end->operand_count + 1, sizeof(int));
-  TSR_NEED(schedule->results);
   for (int i = 0; i < end->operand_count; i++) {
     if (tsr_operand_type(end, i)->kind == TSR_TYPE_TOKEN)
       schedule->results[i] = -1;
@@ -121,6 +123,10 @@ static tsr_status finish_list(tsr_lowering *lowering, const tsr_step_list *list)
     TSR_TRY(tsr_step_place_views(lowering, step));
     step->number = schedule->step_count++;
     schedule->op_count += step->op_count;
+    if (step->kind == TSR_STEP_KERNEL) {
+      step->flops = tsr_saturated_multiply(step->flops, tsr_class_count(step->classes));
+      step->bytes = tsr_saturated_multiply(step->bytes, tsr_class_count(step->classes));
+    }
     if (step->temp_bytes)
       TSR_TRY(tsr_slot_temp(lowering, step->temp_bytes, NULL, &step->temp_slot));
     TSR_TRY(name_step(lowering, step));
@@ -139,9 +145,15 @@ static tsr_status lower_entry(tsr_schedule *schedule) {
     return tsr_fail(UNSUPPORTED, "function %s: its body has several blocks", tsr_op_symbol(entry));
   tsr_lowering lowering = {
       .ir = schedule->ir, .schedule = schedule, .list = &schedule->steps, .lanes = 1};
-  TSR_TRY(open_arguments(&lowering, body));
-  TSR_TRY(tsr_lower_block(&lowering, body));
-  TSR_TRY(close_results(&lowering, end));
+  tsr_op *manual = tsr_block_only_manual(body);
+  TSR_TRY(open_entry(&lowering, body, end));
+  if (manual) {
+    TSR_TRY(tsr_lower_devices(&lowering, manual));
+  } else {
+    TSR_TRY(open_arguments(&lowering, body));
+    TSR_TRY(tsr_lower_block(&lowering, body));
+    TSR_TRY(close_results(&lowering, end));
+  }
   return finish_list(&lowering, &schedule->steps);
 }
 

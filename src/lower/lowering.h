@@ -98,6 +98,12 @@ void *tsr_lower_alloc(tsr_lowering *lowering, int64_t count, size_t size);  // N
 // Adds the steps of all ops of a block but its terminator; the arguments have slots.
 TSR_MUST_USE tsr_status tsr_lower_block(tsr_lowering *lowering, tsr_ir_block *block);
 
+// The manual computation that is all of a block of a function: it takes arguments, each once, and
+// its results are those of the function. NULL = there is more, or something else.
+tsr_op *tsr_block_only_manual(const tsr_ir_block *block);
+// Lowers the body of such a computation for callers that have the pieces of all lanes.
+TSR_MUST_USE tsr_status tsr_lower_devices(tsr_lowering *lowering, tsr_op *manual);
+
 // ---- fusion (lower/fuse*.c) ----
 
 // Ops of a block that become one step, or one op by itself.

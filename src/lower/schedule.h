@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "ir/ir.h"
+#include "kernel/strided_copies.h"
 #include "lanes/lane_classes.h"
 #include "tile/kernel_call.h"
 
@@ -87,6 +88,17 @@ struct tsr_schedule_step {
   int64_t flops, bytes;  // bytes read and written
 };
 
+// How devices hold an argument or a result of the program of one device: a piece each, lanes of one
+// class the same one.
+typedef struct tsr_shards {
+  const tsr_lane_classes *classes;  // NULL = all hold the whole
+  int64_t bytes;                    // of a piece
+  const int64_t *starts;            // of each class: where its piece starts in the whole, in bytes
+  // Pieces with gaps in the whole are copied, from there (cut) and to there (join).
+  bool is_copied;
+  tsr_strided_copies cut, join;
+} tsr_shards;
+
 typedef struct tsr_schedule {
   tsr_arena arena;  // of all of it
   tsr_ir *ir;       // the program it was made from, simplified; owned
@@ -96,6 +108,10 @@ typedef struct tsr_schedule {
   int argument_count, result_count;
   int *arguments;  // slots; -1 = an argument that nothing uses
   int *results;    // slots
+  // Of an entry that is the program of one device, on all lanes: their number, and the shards of
+  // each argument and result. Slots of arguments then are those of pieces. 0 = any other entry.
+  int devices;
+  tsr_shards *argument_shards, *result_shards;
   tsr_class_table classes;
   int step_count, op_count;  // all, those in lists included
 } tsr_schedule;

@@ -9,6 +9,7 @@ int suite_moves(void);
 int suite_parallel(void);
 int suite_products(void);
 int suite_reductions(void);
+int suite_shards(void);
 
 int main(void) {
   int failed = 0;
@@ -23,5 +24,6 @@ int main(void) {
   failed += suite_parallel();
   failed += suite_products();
   failed += suite_reductions();
+  failed += suite_shards();
   return failed;
 }
