@@ -48,6 +48,11 @@ typedef struct tsr_window_ask {
 TSR_MUST_USE tsr_status tsr_exchange_window(tsr_localizing *l, tsr_op *op, int index,
                                             const tsr_whole *from, const tsr_window_ask *window,
                                             tsr_value *fill);
+// Whether a reduce_window of a dim of `size` is a cumulative reduction by a single op, and that of
+// a sharded one (localize_cumulative.c).
+bool tsr_is_cumulative(const tsr_op *op, const tsr_window_ask *window, int64_t high, int64_t size);
+TSR_MUST_USE tsr_status tsr_localize_cumulative(tsr_localizing *l, tsr_op *op,
+                                                const tsr_whole *input, int dim);
 // Sets entry `index` of a list of numbers, if the op has the list.
 TSR_MUST_USE tsr_status tsr_set_number(tsr_localizing *l, tsr_op *op, const char *name,
                                        int64_t index, int64_t number);

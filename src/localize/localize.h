@@ -16,7 +16,7 @@ typedef struct tsr_whole {
 // A dim of a local value that was gathered: others may use the result.
 typedef struct tsr_gathered_dim {
   const tsr_value *x;
-  const tsr_sdy_parts *axes;
+  tsr_sdy_parts axes;
   int64_t dim;
   tsr_value *all;
 } tsr_gathered_dim;
@@ -100,8 +100,8 @@ tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, 
 tsr_localize_fn tsr_localize_all_gather, tsr_localize_all_slice, tsr_localize_all_to_all,
     tsr_localize_permute, tsr_localize_all_reduce, tsr_localize_reduce_scatter,
     tsr_localize_constant, tsr_localize_concatenate, tsr_localize_convolution, tsr_localize_dot,
-    tsr_localize_iota, tsr_localize_pad, tsr_localize_slice, tsr_localize_window,
-    tsr_localize_gather, tsr_localize_scatter, tsr_localize_dynamic_slice,
+    tsr_localize_iota, tsr_localize_pad, tsr_localize_reduce, tsr_localize_slice,
+    tsr_localize_window, tsr_localize_gather, tsr_localize_scatter, tsr_localize_dynamic_slice,
     tsr_localize_dynamic_update;
 
 #endif

@@ -83,7 +83,7 @@ tsr_value *tsr_gathered_dim_find(const tsr_localizing *l, const tsr_site *site, 
   for (uint32_t i = 0; i < l->gathered_count && i < TSR_GATHERED_KEPT; i++) {
     const tsr_gathered_dim *g = &l->gathered[i];
     if (g->x == x && g->dim == dim && g->all->def->block == block &&
-        tsr_sdy_parts_equal(g->axes, axes))
+        tsr_sdy_parts_equal(&g->axes, axes))
       return g->all;
   }
   return NULL;
@@ -103,7 +103,7 @@ tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, 
                                  {"use_global_device_ids", tsr_attr_unit(l->ir)}};
   made = tsr_site_add(site, TSR_OP_ALL_GATHER, type, &x, 1, attrs, 4);
   if (made && l->exchange)
-    l->gathered[l->gathered_count++ % TSR_GATHERED_KEPT] = (tsr_gathered_dim){x, axes, dim, made};
+    l->gathered[l->gathered_count++ % TSR_GATHERED_KEPT] = (tsr_gathered_dim){x, *axes, dim, made};
   return made;
 }
 

@@ -193,6 +193,7 @@ static const struct {
                      {TSR_OP_IOTA, tsr_localize_iota},
                      {TSR_OP_PAD, tsr_localize_pad},
                      {TSR_OP_SLICE, tsr_localize_slice},
+                     {TSR_OP_REDUCE, tsr_localize_reduce},
                      {TSR_OP_REDUCE_WINDOW, tsr_localize_window},
                      {TSR_OP_SELECT_AND_SCATTER, tsr_localize_window},
                      {TSR_OP_DYNAMIC_SLICE, tsr_localize_dynamic_slice},

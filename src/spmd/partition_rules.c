@@ -9,6 +9,7 @@
 #include "factor/rule_build.h"
 #include "propagate/edits.h"
 #include "factor/shardings.h"
+#include "localize/partial_bodies.h"
 #include "resolve/cut_build.h"
 #include "spmd/spmd_passes.h"
 
@@ -17,47 +18,6 @@ typedef struct rule_writing {
   tsr_arena scratch;
   int64_t *changes;
 } rule_writing;
-
-// ---- bodies ----
-
-// The op that a body combines its arguments with, and how partial results of it are combined:
-// TSR_SDY_REDUCTION_..., or -1 = by none of these.
-static int reduction_of_op(const tsr_op *op) {
-  const bool truth = op->results[0].type->dtype == TSR_BOOL;
-  switch (op->info->id) {
-    case TSR_OP_ADD:
-      return TSR_SDY_REDUCTION_SUM;
-    case TSR_OP_MAXIMUM:
-      return TSR_SDY_REDUCTION_MAX;
-    case TSR_OP_MINIMUM:
-      return TSR_SDY_REDUCTION_MIN;
-    case TSR_OP_OR:
-      return truth ? TSR_SDY_REDUCTION_MAX : -1;
-    case TSR_OP_AND:
-      return truth ? TSR_SDY_REDUCTION_MIN : -1;
-    default:
-      return -1;
-  }
-}
-
-static int body_reduction(const tsr_op *op) {
-  const tsr_ir_block *body = op->region_count ? op->regions[0].first : NULL;
-  const tsr_op *end = body ? tsr_block_terminator(body) : NULL;
-  int all = -1;
-  for (int i = 0; end && i < end->operand_count; i++) {
-    const tsr_op *def = tsr_op_operand(end, i)->def;
-    if (!def || def->operand_count != 2 || def->block != body) return -1;
-    for (int k = 0; k < 2; k++) {
-      const tsr_value *x = tsr_op_operand(def, k);
-      if (x->block != body || x->index % end->operand_count != i) return -1;
-    }
-    if (tsr_op_operand(def, 0) == tsr_op_operand(def, 1)) return -1;
-    const int one = reduction_of_op(def);
-    if (one < 0 || (i && one != all)) return -1;
-    all = one;
-  }
-  return all;
-}
 
 static bool has_body(const tsr_op *op) {
   return tsr_op_is(op, TSR_OP_REDUCE) || tsr_op_is(op, TSR_OP_SCATTER);
@@ -84,8 +44,8 @@ static bool is_single(const tsr_op *op, const tsr_op_rule *rule, int factor) {
   return rule->used[factor + 1] - rule->used[factor] < 2;
 }
 
-static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule,
-                                    factor_choice *chosen) {
+static const tsr_op_rule *change_kinds(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule,
+                                       factor_choice *chosen, tsr_factor_kind kind) {
   tsr_op_rule *made = tsr_arena_alloc(&w->scratch, sizeof *made);
   tsr_factor *factors =
       tsr_arena_alloc(&w->scratch, ((size_t)rule->factor_count + 1) * sizeof *factors);
@@ -94,10 +54,29 @@ static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr
   made->custom = false;
   for (int i = 0; i < rule->factor_count; i++) {
     factors[i] = rule->factors[i];
-    if (chosen(op, rule, i)) factors[i].kind = TSR_FACTOR_NEED_REPLICATION;
+    if (chosen(op, rule, i)) factors[i].kind = kind;
   }
   made->factors = factors;
   return made;
+}
+
+static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule,
+                                    factor_choice *chosen) {
+  return change_kinds(w, op, rule, chosen, TSR_FACTOR_NEED_REPLICATION);
+}
+
+// Parts of a reduction that Shardy has no all-reduce for: each device reduces its shard, and the
+// parts are folded where shapes are made local; or the operand is gathered.
+static const tsr_op_rule *fold_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule) {
+  int kind = -1;
+  switch (tsr_partials_of(op, &kind)) {
+    case TSR_PARTIALS_REDUCE:
+      return rule;
+    case TSR_PARTIALS_FOLD:
+      return change_kinds(w, op, rule, reduces, TSR_FACTOR_PASS);
+    default:
+      return replicate(w, op, rule, reduces);
+  }
 }
 
 static const tsr_type *tensor_type(const tsr_op *op, int tensor) {
@@ -265,6 +244,7 @@ static tsr_status visit_op(tsr_op *op, void *context) {
     TSR_TRY(whole_rule(w, op, &rule));
     return write_rule(w, op, rule);
   }
+  const tsr_op_rule *own = rule;
   if (tsr_op_is(op, TSR_OP_RNG_BIT_GENERATOR) || tsr_op_is(op, TSR_OP_RNG))
     rule = replicate(w, op, rule, passes);
   else if (tsr_op_is(op, TSR_OP_RESHAPE))
@@ -273,12 +253,11 @@ static tsr_status visit_op(tsr_op *op, void *context) {
     TSR_TRY(window_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_CONCATENATE))
     TSR_TRY(join_rule(w, op, &rule));
-  else if (has_body(op) && body_reduction(op) < 0)
-    rule = replicate(w, op, rule, reduces);
-  else if (strncmp(op->name, "chlo.", 5))
-    return NULL;
+  else if (has_body(op))
+    rule = fold_rule(w, op, rule);
   TSR_NEED(rule);
-  return write_rule(w, op, rule);
+  const bool written = rule != own || !strncmp(op->name, "chlo.", 5);
+  return written ? write_rule(w, op, rule) : NULL;
 }
 
 tsr_status tsr_pass_partition_rules(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
@@ -315,8 +294,8 @@ static tsr_status set_kind(tsr_op *op, void *context) {
   if (!tsr_op_is(op, TSR_OP_SDY_ALL_REDUCE)) return NULL;
   const tsr_op *source = tsr_op_operand(op, 0)->def;
   if (!source || !has_body(source)) return NULL;
-  const int kind = body_reduction(source);
-  if (kind < 0)
+  int kind = -1;
+  if (tsr_partials_of(source, &kind) != TSR_PARTIALS_REDUCE)
     return tsr_fail(UNSUPPORTED, "%s: partial results of its body do not add up", source->name);
   if (kind == TSR_SDY_REDUCTION_SUM) return NULL;
   const tsr_attr *attr = tsr_attr_enum(w->ir, TSR_ENUM_SDY_REDUCTION, kind);
