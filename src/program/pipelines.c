@@ -185,7 +185,7 @@ static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options
   (void)changes;
   add_list(&list, true, partition_list);
   add_list(&list, combine, combine_whole_list);
-  add_list(&list, true, "sdy-convert-global-to-local{exchange},cse");
+  add_list(&list, true, "sdy-convert-global-to-local{exchange},drop-local-shardings,cse");
   add_list(&list, combine, combine_device_list);
   add_list(&list, true, "dce");
   return run_text(ir, &list);
