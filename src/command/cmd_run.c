@@ -140,13 +140,23 @@ static tsr_status no_inputs(const run_job *job) {
   return status;
 }
 
+// A tensor that no argument takes is often one with a wrong name, and never an error: the inputs of
+// several programs may be in one file.
+static tsr_status read_inputs(run_job *job, const char *path) {
+  tsr_text unused = TSR_TEXT_EMPTY;
+  TSR_TRY(tsr_trial_values_read(&job->inputs, path));
+  tsr_status status = tsr_trial_values_unused(&job->inputs, path, &unused);
+  if (!status) cli_warn(path, tsr_text_string(&unused));
+  tsr_text_deinit(&unused);
+  return status;
+}
+
 static tsr_status fill(run_job *job) {
   const cli_args *args = job->args;
   int64_t seed = 0;
   TSR_TRY(tsr_trial_values_create(job->executable, false, &job->inputs));
   TSR_TRY(tsr_trial_values_create(job->executable, true, &job->outputs));
-  if (cli_has(args, "inputs"))
-    return tsr_trial_values_read(&job->inputs, cli_value(args, "inputs"));
+  if (cli_has(args, "inputs")) return read_inputs(job, cli_value(args, "inputs"));
   if (cli_has(args, "random")) {
     TSR_TRY(cli_int(args, "random", 0, &seed));
     return tsr_trial_values_random(&job->inputs, (uint64_t)seed);

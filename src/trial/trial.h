@@ -53,6 +53,9 @@ void tsr_trial_type_print(const tsr_trial_value *value, tsr_text *out);  // "f32
 // `missing` for values without a tensor, and refuses a file that has none of them.
 TSR_MUST_USE tsr_status tsr_trial_values_read(tsr_trial_values *values, const char *path);
 TSR_MUST_USE tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path);
+// A line about the tensors of a file that are none of the values; nothing if there are none.
+TSR_MUST_USE tsr_status tsr_trial_values_unused(const tsr_trial_values *values, const char *path,
+                                                tsr_text *out);
 // The program for arguments of the shapes that the tensors of a file have; one whose sizes are all
 // known comes back as it is.
 TSR_MUST_USE tsr_status tsr_trial_refine(const tsr_program *program, const char *path,

@@ -114,6 +114,38 @@ tsr_status tsr_trial_values_read_some(tsr_trial_values *values, const char *path
   return read_file(values, path, false);
 }
 
+// ---- what is not read ----
+
+static void print_unused(const tsr_tree *tree, const bool *used, tsr_text *out) {
+  int64_t count = 0, first = -1;
+  for (int64_t i = tsr_tree_count(tree); i-- > 0;) {
+    if (used[i]) continue;
+    first = i;
+    count++;
+  }
+  if (count)
+    tsr_text_addf(out, "%lld of %lld tensors %s no argument of the program, %s\"%s\"\n",
+                  (long long)count, (long long)tsr_tree_count(tree), count == 1 ? "is" : "are",
+                  count == 1 ? "" : "the first ", tsr_tree_at(tree, first)->path);
+}
+
+tsr_status tsr_trial_values_unused(const tsr_trial_values *values, const char *path,
+                                   tsr_text *out) {
+  tsr_checkpoint *file = NULL;
+  TSR_TRY(tsr_checkpoint_open(path, NULL, &file));
+  const tsr_tree *tree = tsr_checkpoint_tree(file);
+  bool *used = calloc((size_t)tsr_tree_count(tree) + 1, sizeof *used);
+  for (int64_t i = 0; used && i < values->count; i++) {
+    const int64_t tensor = find_tensor(values, i, tree);
+    if (tensor >= 0) used[tensor] = true;
+  }
+  tsr_status status = used ? NULL : tsr_fail(NO_MEMORY, "%s: tensors that were read", path);
+  if (!status) print_unused(tree, used, out);
+  free(used);
+  tsr_checkpoint_release(file);
+  return status;
+}
+
 // ---- sizes ----
 
 static bool has_unknown_size(const tsr_shape *shape) {

@@ -43,6 +43,8 @@ tessera run add_sharded --inputs nowhere.safetensors
 printf 'func.func @main(%%t: !stablehlo.token) -> !stablehlo.token {\n  %%0:2 = "stablehlo.infeed"(%%t) : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)\n  return %%0#1 : !stablehlo.token\n}\n' > feed.mlir; tessera run feed.mlir
 printf 'func.func @main(%%x: tensor<?xf32>) -> tensor<?xf32> {\n  return %%x : tensor<?xf32>\n}\n' > open.mlir; tessera run open.mlir --random 1
 printf 'func.func @main(%%arg0: tensor<?x3xf32>) -> tensor<?x3xf32> {\n  %%0 = stablehlo.add %%arg0, %%arg0 : tensor<?x3xf32>\n  return %%0 : tensor<?x3xf32>\n}\n' > rows.mlir; tessera run rows.mlir --inputs add_sharded/inputs.safetensors; tessera run rows.mlir --inputs add_sharded/outputs.safetensors
+# Tensors that no argument takes are warned of.
+tessera run twice.mlir --inputs add_sharded/inputs.safetensors; printf 'func.func @main(%%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {\n  return %%arg0 : tensor<8x8xf32>\n}\n' > same.mlir; tessera run same.mlir --inputs add_sharded/inputs.safetensors | cut -c1-22
 # Sizes that a program leaves open are those of its inputs.
 sed -i 's/?x3/?x8/g' rows.mlir; tessera run rows.mlir --inputs add_sharded/inputs.safetensors | cut -c1-22
 # Programs whose shardings name a mesh are partitioned.

@@ -89,6 +89,32 @@ static void a_file_holds_what_was_written(void **state) {
   test_folder_remove(&folder);
 }
 
+static void tensors_that_no_value_takes_are_named(void **state) {
+  (void)state;
+  test_folder folder;
+  test_folder_make(&folder);
+  const char *path = test_folder_path(&folder, "values.safetensors");
+  const tsr_dtype dtypes[] = {TSR_F32, TSR_F32, TSR_F32};
+  tsr_trial_values wrote = test_trial_values(true, dtypes, 3, TSR_SHAPE(2));
+  tsr_text text = TSR_TEXT_EMPTY;
+  assert_ok(tsr_trial_values_random(&wrote, 1));
+  assert_ok(tsr_trial_values_write(&wrote, path));
+  static const char *const lines[] = {
+      "3 of 3 tensors are no argument of the program, the first \"out0\"\n",
+      "2 of 3 tensors are no argument of the program, the first \"out1\"\n",
+      "1 of 3 tensors is no argument of the program, \"out2\"\n", ""};
+  for (int64_t count = 0; count < 4; count++) {
+    tsr_trial_values some = test_trial_values(true, dtypes, count, TSR_SHAPE(2));
+    tsr_text_clear(&text);
+    assert_ok(tsr_trial_values_unused(&some, path, &text));
+    assert_string_equal(tsr_text_string(&text), lines[count]);
+    tsr_trial_values_deinit(&some);
+  }
+  tsr_text_deinit(&text);
+  tsr_trial_values_deinit(&wrote);
+  test_folder_remove(&folder);
+}
+
 static void a_tensor_that_does_not_fit_is_refused(void **state) {
   (void)state;
   test_folder folder;
@@ -134,4 +160,5 @@ static void values_print_as_short_lines(void **state) {
 
 SUITE(trial_values, TEST(random_floats_are_normal_and_depend_on_seed_and_argument),
       TEST(random_integers_are_small), TEST(a_file_holds_what_was_written),
-      TEST(a_tensor_that_does_not_fit_is_refused), TEST(values_print_as_short_lines))
+      TEST(tensors_that_no_value_takes_are_named), TEST(a_tensor_that_does_not_fit_is_refused),
+      TEST(values_print_as_short_lines))
