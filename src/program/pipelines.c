@@ -7,6 +7,7 @@
 #include "factor/factor_passes.h"
 #include "localize/localize_passes.h"
 #include "program/program_internal.h"
+#include "program/single_ops.h"
 #include "gspmd/gspmd_passes.h"
 #include "propagate/propagate.h"
 #include "propagate/sharding_passes.h"
@@ -104,6 +105,15 @@ static tsr_status end_stage(tsr_ir *ir, const tsr_pass_options *options, tsr_tex
   TSR_TRY(run_text(ir, list));
   *list = (tsr_text)TSR_TEXT_EMPTY;
   return folder && *folder ? tsr_stage_dump(ir, folder, index, name) : NULL;
+}
+
+static tsr_status per_instruction_partitioning(tsr_ir *ir, const tsr_pass_options *options,
+                                               int64_t *changes) {
+  const tsr_single_how how = {.filter = options->values[OPTION_SINGLE].text,
+                              .halos = is_on(options, OPTION_HALOS),
+                              .replicas = tsr_pass_number(options, OPTION_REPLICAS, 1),
+                              .partitions = tsr_pass_number(options, OPTION_PARTITIONS, 1)};
+  return tsr_single_ops_partition(ir, &how, changes);
 }
 
 static void add_instructions(tsr_text *list, const tsr_pass_options *options) {

@@ -128,12 +128,35 @@ static tsr_status set_option(list_reader *r, chosen_pass *chosen, int index, con
   return NULL;
 }
 
+// Whether an option of the pass begins here.
+static bool is_option(const chosen_pass *chosen, const char *at) {
+  for (int i = 0; i < chosen->table->option_count; i++) {
+    const char *name = chosen->table->options[i].name;
+    const size_t length = strlen(name);
+    if (chosen->pass->options >> i & 1 && !strncmp(at, name, length) && strchr(" =,}", at[length]))
+      return true;
+  }
+  return false;
+}
+
+// The length of a value without quotes. A text goes on after a comma, as in Shardy's lists of
+// names, unless another option follows.
+static size_t value_length(const list_reader *r, const chosen_pass *chosen, int index) {
+  size_t length = strcspn(r->at, " ,}");
+  if (chosen->table->options[index].kind != TSR_PASS_TEXT) return length;
+  while (r->at[length] == ',' && !is_option(chosen, r->at + length + 1) && r->at[length + 1] != ' ')
+    length += 1 + strcspn(r->at + length + 1, " ,}");
+  return length;
+}
+
 // What stands after "=": a word, or a text in quotes, in the arena.
-static tsr_status read_value(list_reader *r, const char *pass, const char **out_value) {
+static tsr_status read_value(list_reader *r, const chosen_pass *chosen, int index,
+                             const char **out_value) {
+  const char *pass = chosen->pass->name;
   skip_spaces(r);
   const char quote = *r->at == '\'' || *r->at == '"' ? *r->at++ : '\0';
   const char ends[] = {quote, '\0'};
-  const size_t length = strcspn(r->at, quote ? ends : " ,}");
+  const size_t length = quote ? strcspn(r->at, ends) : value_length(r, chosen, index);
   if (quote && !r->at[length])
     return tsr_fail(SYNTAX, "an option of pass \"%s\" lacks a closing quote", pass);
   *out_value = tsr_arena_copy(&r->arena, r->at, length);
@@ -156,7 +179,7 @@ static tsr_status read_options(list_reader *r, chosen_pass *chosen) {
     TSR_TRY(find_option(chosen, name, &index));
     if (*r->at == '=') {
       r->at++;
-      TSR_TRY(read_value(r, pass, &value));
+      TSR_TRY(read_value(r, chosen, index, &value));
     }
     TSR_TRY(set_option(r, chosen, index, value));
     if (*r->at == ',') r->at++;

@@ -3,6 +3,7 @@
 #define SUITES(X)   \
   X(program_open)   \
   X(program_values) \
-  X(program_corpus)
+  X(program_corpus) \
+  X(single_ops)
 
 MAIN_OF(SUITES)
