@@ -43,6 +43,20 @@ tsr_hash128 tsr_call_digest(const tsr_call *c);
 // agreed on.
 TSR_MUST_USE tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *arrays,
                                             int64_t array_count);
+// Whether reductions may take any order (tsr_comm_options.fast).
+bool tsr_comm_is_fast(const tsr_comm *comm);
+// Whether the comm can reduce elements of this type so.
+bool tsr_comm_reduces(tsr_dtype dtype, tsr_reduction op);
+// Collective. tsr_comm_all_reduce without comparing.
+TSR_MUST_USE tsr_status tsr_all_reduce_agreed(tsr_comm *comm, const tsr_groups *groups,
+                                              tsr_dtype dtype, tsr_reduction op, int64_t count,
+                                              const void *const *in, void *const *out);
+// Tells the other ranks that this one goes no further, and why: those that wait for it fail at
+// once. The comm is broken then.
+void tsr_comm_abandon(tsr_comm *comm, tsr_status why);
+// Collective. Waits for all ranks, and gives them one number of steps: a rank without devices may
+// have left out exchanges that it has no part in.
+TSR_MUST_USE tsr_status tsr_comm_align(tsr_comm *comm);
 // Adds the step and the call to a failure.
 TSR_MUST_USE tsr_status tsr_call_end(const tsr_call *c, tsr_status status);
 

@@ -85,6 +85,7 @@ static void destroy(tsr_comm *comm) {
 static void set_options(tsr_comm *comm, const tsr_comm_options *options) {
   comm->timeout = options->timeout == 0 ? DEFAULT_TIMEOUT : options->timeout;
   comm->in_flight = options->in_flight ? options->in_flight : DEFAULT_IN_FLIGHT;
+  comm->fast = options->fast;
 }
 
 tsr_status tsr_comm_create_with_engine(const tsr_engine_desc *given,

@@ -45,6 +45,7 @@ struct tsr_comm {
   tsr_buffer_pool *buffers;
   double timeout;
   size_t in_flight;
+  bool fast;
   _Atomic int64_t step;
   // Allocated once, so that a call cannot run out of memory on one rank alone.
   int64_t *first;            // per rank, and the number of devices

@@ -63,6 +63,25 @@ tsr_status tsr_comm_reduce_scatter(tsr_comm *comm, const tsr_groups *groups, tsr
   return reduce(comm, &job);
 }
 
+bool tsr_comm_is_fast(const tsr_comm *comm) { return comm->fast; }
+
+bool tsr_comm_reduces(tsr_dtype dtype, tsr_reduction op) {
+  const tsr_status status = tsr_reduction_check(dtype, op);
+  tsr_status_free(status);
+  return !status;
+}
+
+tsr_status tsr_all_reduce_agreed(tsr_comm *comm, const tsr_groups *groups, tsr_dtype dtype,
+                                 tsr_reduction op, int64_t count, const void *const *in,
+                                 void *const *out) {
+  const tsr_reduce_job job = {
+      .groups = groups, .dtype = dtype, .op = op, .outer = 1, .inner = count, .in = in, .out = out};
+  tsr_call c = tsr_call_begin(comm, "all_reduce");
+  tsr_call_describe(&c, "all_reduce of %lld %s, %s", (long long)count, tsr_type_name(dtype),
+                    tsr_reduction_name(op));
+  return tsr_call_end(&c, comm->engine->reduce(comm, &job));
+}
+
 // ---- exchange ----
 
 static tsr_status check_copy(const tsr_comm *comm, const tsr_exchange *array,
@@ -140,6 +159,22 @@ tsr_status tsr_exchange_agreed(tsr_comm *comm, const tsr_exchange *arrays, int64
 tsr_status tsr_comm_barrier(tsr_comm *comm) {
   const tsr_call c = tsr_call_begin(comm, "barrier");
   return tsr_call_agree(&c, NULL);  // waits for all ranks
+}
+
+void tsr_comm_abandon(tsr_comm *comm, tsr_status why) {
+  if (comm->rank_count > 1 && comm->engine->abandon) comm->engine->abandon(comm, why);
+}
+
+tsr_status tsr_comm_align(tsr_comm *comm) {
+  const tsr_call c = tsr_call_begin(comm, "align");
+  const tsr_call_record mine = {.name = (uint64_t)tsr_comm_step(comm)};
+  uint64_t most = mine.name;
+  if (comm->rank_count == 1) return NULL;
+  TSR_TRY(tsr_call_end(&c, comm->engine->share(comm, &mine, sizeof mine, comm->records)));
+  for (int r = 0; r < comm->rank_count; r++)
+    if (comm->records[r].name > most) most = comm->records[r].name;
+  atomic_store_explicit(&comm->step, (int64_t)most, memory_order_relaxed);
+  return NULL;
 }
 
 tsr_status tsr_comm_share(tsr_comm *comm, const void *mine, size_t bytes, void *out_all) {

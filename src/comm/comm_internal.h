@@ -2,6 +2,7 @@
 #ifndef TESSERA_COMM_COMM_INTERNAL_H
 #define TESSERA_COMM_COMM_INTERNAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tessera/api.h"
@@ -9,6 +10,8 @@
 #include "tessera/status.h"
 
 const char *tsr_comm_engine_name(const tsr_comm *comm);  // "threads"
+// Whether the launcher of an MPI started this process.
+bool tsr_comm_is_launched(void);
 
 // A line through the measured times of messages between two devices, and how well it fits.
 #define TSR_MEASURE_SIZES 8

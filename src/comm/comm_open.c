@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/module.h"
+#include "comm/comm_internal.h"
 #include "tessera/comm.h"
 
 typedef tsr_status open_function(int64_t device_count, const tsr_comm_options *options,
@@ -27,13 +28,18 @@ static const struct {
 
 static const char *const known[] = {"openmpi", "mpich"};
 
-// The MPI to load: TESSERA_MPI, else the launcher's; NULL without a launcher.
-static const char *wanted_mpi(void) {
-  const char *said = secure_getenv("TESSERA_MPI");
-  if (said && *said) return said;
+static const char *launcher_mpi(void) {
   for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
     if (getenv(launchers[i].variable)) return launchers[i].mpi;
   return NULL;
+}
+
+bool tsr_comm_is_launched(void) { return launcher_mpi() != NULL; }
+
+// The MPI to load: TESSERA_MPI, else the launcher's; NULL without a launcher.
+static const char *wanted_mpi(void) {
+  const char *said = secure_getenv("TESSERA_MPI");
+  return said && *said ? said : launcher_mpi();
 }
 
 // MPI's own plug-ins need its symbols to be global.

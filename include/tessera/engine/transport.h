@@ -52,6 +52,9 @@ typedef struct tsr_engine {
   // is the barrier: it returns after all ranks have called it. Not called on a single rank.
   tsr_status (*share)(tsr_comm *comm, const void *mine, size_t bytes, void *out_all);
   void (*destroy)(void *state);  // may be NULL
+  // This rank failed between calls: the others, which may wait for it, fail with the reason. May be
+  // NULL: then they fail after the timeout.
+  void (*abandon)(tsr_comm *comm, tsr_status why);
 } tsr_engine;
 #define TSR_ENGINE TSR_SIZED(tsr_engine)
 

@@ -56,6 +56,11 @@ static void destroy(void *state) {
   free_state(mpi);
 }
 
+static void abandon(tsr_comm *comm, tsr_status why) {
+  tsr_mpi *mpi = tsr_comm_engine_state(comm);
+  if (!mpi->broken) tsr_mpi_report_failure(mpi, why);
+}
+
 static const tsr_engine mpi_engine = {
     .size = sizeof mpi_engine,
     .name = "mpi",
@@ -63,6 +68,7 @@ static const tsr_engine mpi_engine = {
     .reduce = tsr_mpi_reduce,
     .share = tsr_mpi_share,
     .destroy = destroy,
+    .abandon = abandon,
 };
 
 static tsr_status duplicate(tsr_mpi *mpi, MPI_Comm comm) {
