@@ -125,6 +125,10 @@ static tsr_status open_pools(tsr_executable *e, const tsr_compile_options *optio
   return tsr_buffer_pool_create(NULL, &e->buffers);
 }
 
+static bool is_over_ranks(const tsr_compile_options *options) {
+  return options->comm && tsr_comm_rank_count(options->comm) > 1;
+}
+
 static tsr_status compile(tsr_executable *e, const tsr_compile_options *options) {
   const double start = tsr_seconds_now();
   if (options->max_memory < 0)
@@ -134,7 +138,8 @@ static tsr_status compile(tsr_executable *e, const tsr_compile_options *options)
   if (!ir) return tsr_fail(NO_MEMORY, "memory of a program");
   TSR_TRY(tsr_lower_program(ir, &e->schedule));
   TSR_TRY(tsr_signature_read(e->program, options->platform, &e->schedule->arena, &e->signature));
-  TSR_TRY(tsr_plan_memory(e->schedule, e->signature.aliased, &e->plan));
+  if (is_over_ranks(options)) TSR_TRY(tsr_rank_plan_create(e->schedule, options->comm, &e->ranks));
+  TSR_TRY(tsr_plan_memory(e->schedule, e->signature.aliased, e->ranks, &e->plan));
   TSR_TRY(open_pools(e, options));
   count(e);
   TSR_TRY(write_peak(e));
@@ -152,7 +157,9 @@ tsr_status tsr_executable_compile(const tsr_program *program, const tsr_compile_
   atomic_init(&e->references, 1);
   pthread_mutex_init(&e->mutex, NULL);  // cannot fail with these attributes
   e->program = tsr_program_retain(program);
-  const tsr_status status = compile(e, &options);
+  tsr_status status = compile(e, &options);
+  if (is_over_ranks(&options))
+    status = tsr_rank_agree_program(options.comm, program, &options, status);
   if (status)
     tsr_executable_release(e);
   else
@@ -174,6 +181,7 @@ void tsr_executable_release(const tsr_executable *executable) {
     tsr_frame_destroy(e->idle);
     e->idle = next;
   }
+  tsr_rank_plan_destroy(e->ranks);
   tsr_schedule_destroy(e->schedule);
   tsr_pool_destroy(e->own_pool);
   tsr_buffer_pool_release(e->buffers);
@@ -287,6 +295,10 @@ static tsr_status run(const tsr_executable *executable, const void *const *input
   TSR_TRY(check_addresses(signature->results, signature->result_count, (const void *const *)outputs,
                           "result"));
   tsr_frame *frame = NULL;
+  if (e->ranks)
+    return tsr_fail(BAD_ARGUMENT,
+                    "an executable on several ranks takes the shards of its devices, not whole "
+                    "tensors");
   TSR_TRY(tsr_executable_take_frame(e, &frame));
   const tsr_status status = run_on(e, frame, inputs, outputs, hook, context);
   tsr_executable_give_frame(e, frame);

@@ -8,6 +8,7 @@
 
 #include "base/buffer_internal.h"
 #include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 
 double tsr_seconds_now(void) {
   struct timespec now;
@@ -71,6 +72,7 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->tables ||
       !frame->arguments || !frame->results || !frame->stamps)
     return tsr_fail(NO_MEMORY, "memory of a run");
+  if (plan->ranks) frame->moves.lanes = plan->ranks->lanes;
   int64_t scratch = 0;
   if (__builtin_mul_overflow(plan->scratch_bytes, workers, &scratch))
     return tsr_fail(TOO_LARGE, "scratch memory of %d workers", workers);
@@ -104,6 +106,7 @@ void tsr_frame_destroy(tsr_frame *frame) {
   free(frame->arguments);
   free(frame->results);
   free(frame->stamps);
+  tsr_rank_moves_deinit(&frame->moves);
   free(frame);
 }
 
@@ -111,8 +114,10 @@ void tsr_frame_destroy(tsr_frame *frame) {
 
 static char *address_of(const tsr_schedule_run *run, int slot, int64_t lane) {
   const tsr_slot_place *place = &run->plan->places[slot];
-  const int class = tsr_class_of(place->root_classes, lane);
+  int class = tsr_class_of(place->root_classes, lane);
   char *const *table = run->frame->tables[place->root];
+  if (place->here && !table) class = place->here[class];
+  if (class < 0) return NULL;
   char *address = table ? table[class] : run->frame->addresses[place->root];
   if (!address) return NULL;
   address += (table ? 0 : class * place->stride) + place->shift;
@@ -177,8 +182,33 @@ static tsr_kernel_call call_of(const tsr_schedule_run *run, const tsr_schedule_s
   return call;
 }
 
-static bool is_active(const tsr_schedule_run *run, int lane) {
-  return !run->active || run->active[lane];
+// Outside of manual computations there is one lane, on every rank.
+static bool is_here(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
+  return !run->plan->ranks || step->lanes == 1 || tsr_lane_is_here(run->plan->ranks->lanes, lane);
+}
+
+static bool is_active(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
+  return (!run->active || run->active[lane]) && is_here(run, step, lane);
+}
+
+// The classes with a lane here, and such a lane of each. `places` is not read in one process.
+static int count_here(const tsr_schedule_run *run, const tsr_schedule_step *step,
+                      const tsr_lane_classes *classes, const tsr_class_places *places) {
+  return run->plan->ranks && step->lanes > 1 ? places->here_count : tsr_class_count(classes);
+}
+
+static int lane_here(const tsr_schedule_run *run, const tsr_schedule_step *step,
+                     const tsr_lane_classes *classes, const tsr_class_places *places, int index) {
+  return run->plan->ranks && step->lanes > 1 ? places->lanes_here[index]
+                                             : tsr_class_lane(classes, index);
+}
+
+static const tsr_class_places *places_of_slot(const tsr_schedule_run *run, int slot) {
+  return run->plan->ranks ? run->plan->ranks->slots[slot] : NULL;
+}
+
+static const tsr_step_ranks *ranks_of(const tsr_schedule_run *run, const tsr_schedule_step *step) {
+  return run->plan->ranks ? &run->plan->ranks->steps[step->number] : NULL;
 }
 
 // Runs a kernel with the memory of one lane.
@@ -203,8 +233,11 @@ static bool is_first_active(const tsr_schedule_run *run, const tsr_lane_classes 
 
 static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_step *step) {
   if (!run->active) {
-    for (int i = 0; i < tsr_class_count(step->classes); i++)
-      TSR_TRY(run_for(run, step, tsr_class_lane(step->classes, i)));
+    const tsr_step_ranks *ranks = ranks_of(run, step);
+    const tsr_class_places *places = ranks ? ranks->classes : NULL;
+    const int count = count_here(run, step, step->classes, places);
+    for (int i = 0; i < count; i++)
+      TSR_TRY(run_for(run, step, lane_here(run, step, step->classes, places, i)));
     return NULL;
   }
   run->frame->stamp++;
@@ -216,7 +249,7 @@ static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_ste
 // Fails if a step across all lanes is reached by some of them only.
 static tsr_status check_all_active(const tsr_schedule_run *run, const tsr_schedule_step *step) {
   for (int lane = 0; lane < step->lanes; lane++)
-    if (!is_active(run, lane))
+    if (!is_active(run, step, lane) && is_here(run, step, lane))
       return tsr_fail(UNSUPPORTED,
                       "%s at line %u: stands in a loop or branch that device %d does not take with "
                       "the others",
@@ -231,7 +264,11 @@ static tsr_status run_across(const tsr_schedule_run *run, const tsr_schedule_ste
   for (int i = 0; i < step->output_count * step->lanes; i++)
     run->frame->outputs[i] = address_of(run, step->outputs[i / step->lanes], i % step->lanes);
   const tsr_kernel_call call = call_of(run, step, 0);
-  return step->run(step->description, &call);
+  const tsr_step_ranks *ranks = ranks_of(run, step);
+  if (!ranks) return step->run(step->description, &call);
+  const tsr_rank_call over = {&run->frame->moves, ranks->in, ranks->out, &call, ranks->extra};
+  return tsr_note(ranks->across->run(step->description, &over), "%s at line %u", step->op->name,
+                  step->op->line);
 }
 
 static tsr_status run_list(tsr_schedule_run *run, const tsr_step_list *list);
@@ -246,12 +283,12 @@ static int32_t choice_of(const tsr_schedule_run *run, int slot, int lane) {
   return choice;
 }
 
-// The choice of the active lanes; false if they differ.
-static bool read_choice(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
-                        int32_t *out_choice) {
+// The choice of the active lanes of this rank; false if they differ.
+static bool read_here(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
+                      int32_t *out_choice) {
   bool seen = false;
   for (int lane = 0; lane < step->lanes; lane++) {
-    if (!is_active(run, lane)) continue;
+    if (!is_active(run, step, lane)) continue;
     const int32_t choice = choice_of(run, slot, lane);
     if (seen && choice != *out_choice) return false;
     *out_choice = choice;
@@ -260,20 +297,31 @@ static bool read_choice(const tsr_schedule_run *run, const tsr_schedule_step *st
   return true;
 }
 
+// Whether the active lanes choose the same; fails if ranks meet inside the step and lanes do not.
+static tsr_status read_choice(const tsr_schedule_run *run, const tsr_schedule_step *step, int slot,
+                              int32_t *out_choice, bool *out_same) {
+  const tsr_step_ranks *ranks = ranks_of(run, step);
+  *out_same = read_here(run, step, slot, out_choice);
+  if (!ranks || !ranks->compares) return NULL;
+  return tsr_rank_agree_choice(run->plan->ranks, step, *out_same, *out_choice);
+}
+
 static tsr_status copy_lane(const tsr_schedule_run *run, int from, int to, int lane) {
   return tsr_copy_shared(run->pool, address_of(run, to, lane), address_of(run, from, lane),
                          run->schedule->slots[to].bytes);
 }
 
-static tsr_status copy_slot(const tsr_schedule_run *run, int from, int to, int lanes) {
+static tsr_status copy_slot(const tsr_schedule_run *run, const tsr_schedule_step *step, int from,
+                            int to) {
   const tsr_lane_classes *classes = run->schedule->slots[to].classes;
+  const tsr_class_places *places = places_of_slot(run, to);
   if (!run->active) {
-    for (int i = 0; i < tsr_class_count(classes); i++)
-      TSR_TRY(copy_lane(run, from, to, tsr_class_lane(classes, i)));
+    for (int i = 0; i < count_here(run, step, classes, places); i++)
+      TSR_TRY(copy_lane(run, from, to, lane_here(run, step, classes, places, i)));
     return NULL;
   }
   run->frame->stamp++;
-  for (int lane = 0; lane < lanes; lane++)
+  for (int lane = 0; lane < step->lanes; lane++)
     if (is_first_active(run, classes, lane)) TSR_TRY(copy_lane(run, from, to, lane));
   return NULL;
 }
@@ -318,20 +366,24 @@ static void keep_class(const tsr_schedule_run *run, const tsr_loop_plan *plan,
 
 // Lanes that are done keep their carries while the addresses of all lanes go round. The lanes of a
 // class of a carry are done at the same time.
-static void keep_carries(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
+static void keep_carries(const tsr_schedule_run *run, const tsr_schedule_step *step,
+                         const tsr_loop_plan *plan) {
   for (int k = 0; k < plan->rotation_count; k++) {
     const tsr_rotation *r = &plan->rotations[k];
     const tsr_lane_classes *classes = run->schedule->slots[r->to].classes;
+    const tsr_class_places *places = places_of_slot(run, r->to);
     if (r->from == r->to || !starts_cycle(plan, k)) continue;
-    for (int i = 0; i < tsr_class_count(classes); i++)
-      if (!run->active[tsr_class_lane(classes, i)]) keep_class(run, plan, r, (size_t)i);
+    for (int i = 0; i < count_here(run, step, classes, places); i++)
+      if (!run->active[lane_here(run, step, classes, places, i)])
+        keep_class(run, plan, r, (size_t)i);
   }
 }
 
-static void rotate(const tsr_schedule_run *run, const tsr_loop_plan *plan) {
+static void rotate(const tsr_schedule_run *run, const tsr_schedule_step *step) {
+  const tsr_loop_plan *plan = &run->plan->loops[step->loop];
   char **addresses = run->frame->addresses;
   char **before = run->frame->outputs;  // not in use between steps
-  if (run->active) keep_carries(run, plan);
+  if (run->active) keep_carries(run, step, plan);
   for (int i = 0; i < plan->rotation_count; i++) before[i] = addresses[plan->rotations[i].from];
   for (int i = 0; i < plan->rotation_count; i++) addresses[plan->rotations[i].to] = before[i];
 }
@@ -341,7 +393,7 @@ static tsr_status drop_lanes(tsr_schedule_run *run, const tsr_schedule_step *ste
   if (!*mask) {
     *mask = malloc((size_t)step->lanes * sizeof **mask);
     if (!*mask) return tsr_fail(NO_MEMORY, "memory of a run");
-    for (int lane = 0; lane < step->lanes; lane++) (*mask)[lane] = is_active(run, lane);
+    for (int lane = 0; lane < step->lanes; lane++) (*mask)[lane] = is_active(run, step, lane);
     run->active = *mask;
   }
   for (int lane = 0; lane < step->lanes; lane++)
@@ -352,13 +404,15 @@ static tsr_status drop_lanes(tsr_schedule_run *run, const tsr_schedule_step *ste
 static tsr_status turn(tsr_schedule_run *run, const tsr_schedule_step *step, bool **mask) {
   for (;;) {
     int32_t goes_on = 0;
+    bool same = false;
     TSR_TRY(run_list(run, &step->lists[0]));
-    if (!read_choice(run, step, step->condition, &goes_on))
+    TSR_TRY(read_choice(run, step, step->condition, &goes_on, &same));
+    if (!same)
       TSR_TRY(drop_lanes(run, step, mask));
     else if (!goes_on)
       return NULL;
     TSR_TRY(run_list(run, &step->lists[1]));
-    rotate(run, &run->plan->loops[step->loop]);
+    rotate(run, step);
   }
 }
 
@@ -366,7 +420,7 @@ static tsr_status run_while(tsr_schedule_run *run, const tsr_schedule_step *step
   const bool *outer = run->active;
   bool *mask = NULL;
   for (int i = 0; i < step->output_count; i++)
-    TSR_TRY(copy_slot(run, step->inputs[i], step->outputs[i], step->lanes));
+    TSR_TRY(copy_slot(run, step, step->inputs[i], step->outputs[i]));
   const tsr_status status = turn(run, step, &mask);
   run->active = outer;
   free(mask);
@@ -386,7 +440,7 @@ static tsr_status run_branches(tsr_schedule_run *run, const tsr_schedule_step *s
   for (int i = 0; i < step->list_count && !status; i++) {
     bool taken = false;
     for (int lane = 0; lane < step->lanes; lane++) {
-      mask[lane] = (!outer || outer[lane]) && branches[lane] == i;
+      mask[lane] = branches[lane] == i;
       taken = taken || mask[lane];
     }
     run->active = mask;
@@ -398,12 +452,14 @@ static tsr_status run_branches(tsr_schedule_run *run, const tsr_schedule_step *s
 
 static tsr_status run_case(tsr_schedule_run *run, const tsr_schedule_step *step) {
   int32_t choice = 0;
-  if (read_choice(run, step, step->inputs[0], &choice))
-    return run_list(run, &step->lists[branch_of(step, choice)]);
+  bool same = false;
+  TSR_TRY(read_choice(run, step, step->inputs[0], &choice, &same));
+  if (same) return run_list(run, &step->lists[branch_of(step, choice)]);
   int *branches = malloc((size_t)step->lanes * (sizeof *branches + sizeof(bool)));
   if (!branches) return tsr_fail(NO_MEMORY, "memory of a run");
   for (int lane = 0; lane < step->lanes; lane++)
-    branches[lane] = branch_of(step, choice_of(run, step->inputs[0], lane));
+    branches[lane] =
+        is_active(run, step, lane) ? branch_of(step, choice_of(run, step->inputs[0], lane)) : -1;
   const tsr_status status = run_branches(run, step, branches, (bool *)(branches + step->lanes));
   free(branches);
   return status;
@@ -451,16 +507,23 @@ static tsr_status copy_result(const tsr_schedule_run *run, int result) {
       schedule->devices ? schedule->result_shards[result].classes : NULL;
   const int slot = schedule->results[result];
   char *const *targets = run->frame->results + run->plan->result_addresses[result];
-  for (int i = 0; i < tsr_class_count(classes); i++)
-    TSR_TRY(tsr_copy_shared(run->pool, targets[i],
-                            address_of(run, slot, tsr_class_lane(classes, i)),
+  for (int i = 0; i < tsr_class_count(classes); i++) {
+    const int lane = tsr_shard_lane(run->plan->ranks, classes, i);
+    if (lane < 0) continue;
+    TSR_TRY(tsr_copy_shared(run->pool, targets[i], address_of(run, slot, lane),
                             schedule->slots[slot].bytes));
+  }
   return NULL;
+}
+
+static bool has_no_lane(const tsr_schedule_run *run) {
+  return run->plan->ranks && !tsr_comm_local_count(run->plan->ranks->lanes->comm);
 }
 
 tsr_status tsr_run_schedule(tsr_schedule_run *run) {
   const tsr_schedule *schedule = run->schedule;
   bind(run);
+  if (has_no_lane(run)) return NULL;
   TSR_TRY(run_list(run, &schedule->steps));
   for (int i = 0; i < schedule->result_count; i++)
     if (schedule->results[i] >= 0 && run->plan->result_roots[i] < 0) TSR_TRY(copy_result(run, i));

@@ -20,6 +20,7 @@ typedef struct tsr_frame {
   char **arguments, **results;
   tsr_buffer *pieces;
   uint32_t *stamps, stamp;  // of each class: the last step that it ran, where lanes differ
+  tsr_rank_moves moves;     // copies between ranks
 } tsr_frame;
 
 typedef struct tsr_schedule_run {

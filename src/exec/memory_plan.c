@@ -612,6 +612,13 @@ static tsr_status place_arena(placing *p) {
 
 // ---- all ----
 
+static int classes_here(const placing *p, int slot) {
+  const tsr_lane_classes *classes = p->schedule->slots[slot].classes;
+  const tsr_rank_plan *ranks = p->out->ranks;
+  const bool all = !ranks || !classes || p->schedule->slots[slot].kind == TSR_SLOT_CONSTANT;
+  return all ? tsr_class_count(classes) : ranks->slots[slot]->here_count;
+}
+
 static tsr_status open_places(placing *p) {
   const tsr_schedule *schedule = p->schedule;
   const int count = schedule->slot_count;
@@ -633,7 +640,7 @@ static tsr_status open_places(placing *p) {
   for (int i = 0; i < count; i++) {
     const tsr_slot *slot = &schedule->slots[i];
     out->places[i] = (tsr_slot_place){.root = i, .offset = -1, .first = -1, .last = -1};
-    out->bytes[i] = tsr_saturated_multiply(slot->bytes, tsr_class_count(slot->classes));
+    out->bytes[i] = tsr_saturated_multiply(slot->bytes, classes_here(p, i));
   }
   return NULL;
 }
@@ -668,6 +675,8 @@ static tsr_status close_place(placing *p, int slot) {
   place->root_classes = from_first ? NULL : at->classes;
   place->stride = at->bytes;
   place->root = root_of(p, slot);
+  if (p->out->ranks && place->root_classes && at->kind != TSR_SLOT_CONSTANT)
+    place->here = p->out->ranks->slots[at - p->schedule->slots]->here;
   return NULL;
 }
 
@@ -716,8 +725,8 @@ static tsr_status plan_callers(placing *p) {
 }
 
 tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
-                           tsr_memory_plan *out_plan) {
-  *out_plan = (tsr_memory_plan){0};
+                           const tsr_rank_plan *ranks, tsr_memory_plan *out_plan) {
+  *out_plan = (tsr_memory_plan){.ranks = ranks};
   placing p = {.schedule = schedule, .out = out_plan};
   TSR_TRY(open_places(&p));
   TSR_TRY(plan_callers(&p));

@@ -3,6 +3,7 @@
 #ifndef TESSERA_EXEC_MEMORY_PLAN_H
 #define TESSERA_EXEC_MEMORY_PLAN_H
 
+#include "exec/rank_plan.h"
 #include "lower/schedule.h"
 
 // A slot's place: `root` is the slot whose address it has, `shift` the bytes from there.
@@ -13,6 +14,7 @@ typedef struct tsr_slot_place {
   // NULL = that of the first.
   const tsr_lane_classes *root_classes;
   int64_t stride;
+  const int *here;  // of each class: its number on this rank, or -1; NULL = all are here
   // Of a view that lies elsewhere for each class: bytes to add. NULL = none.
   const tsr_lane_classes *classes;
   const int64_t *class_offsets;
@@ -32,8 +34,9 @@ typedef struct tsr_loop_plan {
 } tsr_loop_plan;
 
 typedef struct tsr_memory_plan {
-  tsr_slot_place *places;  // one for each slot
-  int64_t *bytes;          // of each root, all classes
+  tsr_slot_place *places;      // one for each slot
+  int64_t *bytes;              // of each root, all classes that are here
+  const tsr_rank_plan *ranks;  // NULL = all lanes are in this process
   int64_t arena_bytes;
   int64_t value_bytes;   // of the arena: without what steps need for their work
   int64_t device_bytes;  // values that live at once on one device
@@ -55,9 +58,9 @@ typedef struct tsr_memory_plan {
   int peak_count;
 } tsr_memory_plan;
 
-// `aliased` has for each argument the result that its memory is meant for, or -1. All memory is of
-// the schedule.
+// `aliased` has for each argument the result that its memory is meant for, or -1. `ranks` may be
+// NULL. All memory is of the schedule.
 TSR_MUST_USE tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
-                                        tsr_memory_plan *out_plan);
+                                        const tsr_rank_plan *ranks, tsr_memory_plan *out_plan);
 
 #endif

@@ -97,6 +97,38 @@ int64_t tsr_executable_device_count(const tsr_executable *executable) {
   return executable->schedule->devices ? executable->schedule->devices : 1;
 }
 
+int64_t tsr_executable_device(const tsr_executable *executable, int64_t position) {
+  return executable->schedule->devices ? executable->schedule->device_ids[position] : position;
+}
+
+// The shards of a value of the caller; NULL if devices hold it whole, or nothing uses it.
+static const tsr_shards *shards_of(const tsr_executable *e, bool is_result, int64_t index) {
+  if (!e->schedule->devices) return NULL;
+  if (is_result) return &e->schedule->result_shards[index];
+  for (int64_t i = 0; i < e->signature.program_count; i++)
+    if (e->signature.sources[i] == index) return &e->schedule->argument_shards[i];
+  return NULL;
+}
+
+void tsr_executable_shard_box(const tsr_executable *executable, bool is_result, int64_t index,
+                              int64_t position, int64_t *out_starts, int64_t *out_sizes) {
+  const tsr_signature *signature = &executable->signature;
+  const tsr_executable_value *value =
+      is_result ? &signature->results[index] : &signature->arguments[index];
+  const tsr_shards *shards = shards_of(executable, is_result, index);
+  const tsr_shape *whole = &value->shape;
+  int64_t count = 1, start = 0;
+  for (int d = 0; d < whole->rank; d++) count *= whole->dims[d];
+  const bool is_cut = shards && shards->starts && count;
+  if (is_cut)
+    start = shards->starts[tsr_class_of(shards->classes, position)] / (value->bytes / count);
+  for (int d = whole->rank - 1; d >= 0; d--) {
+    out_starts[d] = is_cut ? start % whole->dims[d] : 0;
+    out_sizes[d] = is_cut ? shards->dims[d] : whole->dims[d];
+    if (is_cut) start /= whole->dims[d];
+  }
+}
+
 // Of argument `index` of the program, which the caller gives.
 static int64_t argument_bytes(const tsr_executable *e, int64_t index) {
   const int64_t source = e->signature.sources[index];
@@ -143,6 +175,10 @@ static tsr_status check_shard(const void *address, const char *what, const char 
                   (long long)index, name, (long long)bytes, device);
 }
 
+static bool is_here(const tsr_executable *e, int device) {
+  return !e->ranks || tsr_lane_is_here(e->ranks->lanes, device);
+}
+
 // Of devices that hold the same piece, the first is read.
 static tsr_status bind_inputs(const tsr_executable *e, tsr_frame *frame,
                               const void *const *inputs) {
@@ -153,7 +189,9 @@ static tsr_status bind_inputs(const tsr_executable *e, tsr_frame *frame,
     const tsr_lane_classes *classes = classes_of(schedule->argument_shards, i);
     char **addresses = frame->arguments + e->plan.argument_addresses[i];
     for (int k = 0; k < tsr_class_count(classes); k++) {
-      const int device = tsr_class_lane(classes, k);
+      const int device = tsr_shard_lane(e->ranks, classes, k);
+      addresses[k] = NULL;
+      if (device < 0) continue;
       const void *shard = source >= 0 ? inputs[source * devices + device] : &e->signature.platform;
       addresses[k] = (char *)(uintptr_t)shard;
       if (source >= 0 && schedule->arguments[i] >= 0)
@@ -170,11 +208,14 @@ static tsr_status bind_outputs(const tsr_executable *e, tsr_frame *frame, void *
   for (int i = 0; i < schedule->result_count; i++) {
     const tsr_lane_classes *classes = classes_of(schedule->result_shards, i);
     for (int device = 0; device < devices; device++)
-      TSR_TRY(check_shard(outputs[i * devices + device], "result", e->signature.results[i].name, i,
-                          device, tsr_executable_result_shard_bytes(e, i)));
-    for (int k = 0; k < tsr_class_count(classes); k++)
+      if (is_here(e, device))
+        TSR_TRY(check_shard(outputs[i * devices + device], "result", e->signature.results[i].name,
+                            i, device, tsr_executable_result_shard_bytes(e, i)));
+    for (int k = 0; k < tsr_class_count(classes); k++) {
+      const int device = tsr_shard_lane(e->ranks, classes, k);
       frame->results[e->plan.result_addresses[i] + k] =
-          outputs[i * devices + tsr_class_lane(classes, k)];
+          device < 0 ? NULL : outputs[i * devices + device];
+    }
   }
   return NULL;
 }
@@ -185,7 +226,8 @@ static tsr_status copy_replicas(const tsr_executable *e, void *const *outputs) {
   for (int i = 0; i < e->schedule->result_count; i++) {
     const tsr_lane_classes *classes = classes_of(e->schedule->result_shards, i);
     for (int device = 0; device < devices; device++) {
-      const int first = tsr_class_lane(classes, tsr_class_of(classes, device));
+      if (!is_here(e, device)) continue;
+      const int first = tsr_shard_lane(e->ranks, classes, tsr_class_of(classes, device));
       TSR_TRY(tsr_copy_shared(e->pool, outputs[i * devices + device], outputs[i * devices + first],
                               tsr_executable_result_shard_bytes(e, i)));
     }
@@ -193,11 +235,14 @@ static tsr_status copy_replicas(const tsr_executable *e, void *const *outputs) {
   return NULL;
 }
 
-static tsr_status run_shards(const tsr_executable *e, tsr_frame *frame, const void *const *inputs,
-                             void *const *outputs) {
-  tsr_schedule_run run = tsr_executable_run_on(e, frame);
+static tsr_status bind_shards(const tsr_executable *e, tsr_frame *frame, const void *const *inputs,
+                              void *const *outputs) {
   TSR_TRY(bind_inputs(e, frame, inputs));
-  TSR_TRY(bind_outputs(e, frame, outputs));
+  return bind_outputs(e, frame, outputs);
+}
+
+static tsr_status run_shards(const tsr_executable *e, tsr_frame *frame, void *const *outputs) {
+  tsr_schedule_run run = tsr_executable_run_on(e, frame);
   TSR_TRY(tsr_run_schedule(&run));
   return copy_replicas(e, outputs);
 }
@@ -208,8 +253,13 @@ tsr_status tsr_executable_run_shards(const tsr_executable *executable, const voi
   tsr_frame *frame = NULL;
   if ((e->signature.argument_count && !inputs) || (e->signature.result_count && !outputs))
     return tsr_fail(BAD_ARGUMENT, "the addresses of the shards are NULL");
-  TSR_TRY(tsr_executable_take_frame(e, &frame));
-  const tsr_status status = run_shards(e, frame, inputs, outputs);
-  tsr_executable_give_frame(e, frame);
+  tsr_status status = tsr_executable_take_frame(e, &frame);
+  if (!status) status = bind_shards(e, frame, inputs, outputs);
+  if (e->ranks) status = tsr_rank_agree_begin(e->ranks, status);
+  if (!status) {
+    status = run_shards(e, frame, outputs);
+    if (e->ranks) status = tsr_rank_agree_end(e->ranks, status);
+  }
+  if (frame) tsr_executable_give_frame(e, frame);
   return status;
 }

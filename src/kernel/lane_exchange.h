@@ -76,6 +76,9 @@ typedef struct tsr_lane_reduction {
   // groups have `arity` members, which is not 0; else of two.
   tsr_tile_program *program;
   int arity;
+  // With an arity: what combines two, of which elements, and in which type it does.
+  tsr_tile_op op;
+  tsr_dtype dtype, sum_dtype;
 } tsr_lane_reduction;
 enum { TSR_LANE_BLOCK = 1024, TSR_LANE_ARITY = 32 };
 tsr_status tsr_lane_reduction_run(const void *description, const tsr_kernel_call *call);

@@ -289,6 +289,9 @@ static tsr_status lower_reduction(tsr_lowering *lowering, tsr_op *op,
                                   tsr_lane_reduction reduction) {
   TSR_TRY(takers_of(lowering, op, &reduction.groups, &reduction.takers));
   reduction.arity = reduction.to_root ? 0 : arity_of(&reduction.groups);
+  reduction.op = tsr_region_single(&op->regions[0]);
+  reduction.dtype = tsr_operand_type(op, 0)->dtype;
+  reduction.sum_dtype = sum_dtype(reduction.op, reduction.dtype);
   TSR_TRY(compile_members(op, reduction.arity, &reduction.program));
   if (!reduction.program) {
     reduction.arity = 0;

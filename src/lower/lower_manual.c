@@ -198,7 +198,9 @@ static tsr_status describe_shards(tsr_lowering *lowering, const tsr_op *op, cons
   tsr_schedule *schedule = lowering->schedule;
   const tsr_type *whole = is_result ? op->results[index].type : tsr_operand_type(op, index);
   const int64_t *starts = NULL;
-  *out = (tsr_shards){.bytes = tsr_type_bytes(piece), .is_copied = !tsr_is_one_run(whole, piece)};
+  *out = (tsr_shards){.bytes = tsr_type_bytes(piece),
+                      .dims = piece->dims,
+                      .is_copied = !tsr_is_one_run(whole, piece)};
   TSR_TRY(tsr_manual_pieces(&schedule->arena, op, m, index, is_result, whole, piece, &starts));
   TSR_TRY(tsr_classes_of_keys(&schedule->classes, m->lanes, starts, &out->classes));
   int64_t *bytes = tsr_lower_alloc(lowering, tsr_class_count(out->classes), sizeof *bytes);
@@ -260,6 +262,7 @@ tsr_status tsr_lower_devices(tsr_lowering *lowering, tsr_op *op) {
   TSR_NEED(m && schedule->argument_shards && schedule->result_shards ? m : NULL);
   TSR_TRY(tsr_manual_open(lowering->ir, &schedule->arena, op, NULL, m));
   schedule->devices = m->lanes;
+  schedule->device_ids = m->devices;
   return run_lanes(lowering, op, m, lower_on_devices);
 }
 

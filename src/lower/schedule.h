@@ -93,6 +93,7 @@ struct tsr_schedule_step {
 typedef struct tsr_shards {
   const tsr_lane_classes *classes;  // NULL = all hold the whole
   int64_t bytes;                    // of a piece
+  const int64_t *dims;              // of a piece
   const int64_t *starts;            // of each class: where its piece starts in the whole, in bytes
   // Pieces with gaps in the whole are copied, from there (cut) and to there (join).
   bool is_copied;
@@ -111,6 +112,7 @@ typedef struct tsr_schedule {
   // Of an entry that is the program of one device, on all lanes: their number, and the shards of
   // each argument and result. Slots of arguments then are those of pieces. 0 = any other entry.
   int devices;
+  const int64_t *device_ids;  // of each lane: its device in the mesh
   tsr_shards *argument_shards, *result_shards;
   tsr_class_table classes;
   int step_count, op_count;  // all, those in lists included

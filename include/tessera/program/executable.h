@@ -20,6 +20,7 @@
 
 #include "tessera/api.h"
 #include "tessera/buffer.h"
+#include "tessera/comm.h"
 #include "tessera/dtype.h"
 #include "tessera/engine/pool.h"
 #include "tessera/program/program.h"
@@ -44,6 +45,10 @@ typedef struct tsr_compile_options {
   int64_t max_memory;
   // The platform of a jax.export file for several: NULL = "cpu", or the first if it has none.
   const char *platform;
+  // Where the devices of a partitioned program are, in this process and in others; NULL = all in
+  // this one. Compiling and running are collective over it then, and its fast option lets reductions
+  // choose their order.
+  tsr_comm *comm;
 } tsr_compile_options;
 #define TSR_COMPILE_OPTIONS TSR_SIZED(tsr_compile_options)
 
