@@ -11,15 +11,22 @@ enum { MOST_DEVICES = 1 << 20 };
 
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm) {
   const char *engine = cli_value(args, "engine");
+  return cli_open_engine(args, engine ? engine : "threads", devices, out_comm);
+}
+
+tsr_status cli_open_engine(const cli_args *args, const char *engine, int64_t devices,
+                           tsr_comm **out_comm) {
   int64_t workers = 0, timeout = 0;
   TSR_TRY(cli_int(args, "workers", 0, &workers));
   TSR_TRY(cli_int(args, "timeout", 0, &timeout));
   if (devices > MOST_DEVICES)
     return tsr_fail(TOO_LARGE, "device %lld is too large, wanted numbers below %d",
                     (long long)devices - 1, (int)MOST_DEVICES);
-  const tsr_comm_options options = {
-      .size = sizeof options, .workers = (int)workers, .timeout = (double)timeout};
-  return tsr_comm_open(engine ? engine : "threads", devices, &options, out_comm);
+  const tsr_comm_options options = {.size = sizeof options,
+                                    .workers = (int)workers,
+                                    .timeout = (double)timeout,
+                                    .fast = cli_takes(args, "fast") && cli_has(args, "fast")};
+  return tsr_comm_open(engine, devices, &options, out_comm);
 }
 
 // Launchers end all ranks as soon as one fails, so all ranks wait until the failure is printed.

@@ -177,6 +177,9 @@ tsr_status cli_write_spec(const tsr_sharding *sharding, const char *form, int ra
 
 // Collective over the ranks. Opens the comm of CLI_OPTIONS_ENGINE.
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);
+// The same of this engine, whatever --engine says; with --fast, if the command has it.
+tsr_status cli_open_engine(const cli_args *args, const char *engine, int64_t devices,
+                           tsr_comm **out_comm);
 // Collective over `comm`. Ends a command with its status on this rank. A failure of any rank is the
 // exit code of all. It is printed once, by rank 0 if that failed too.
 tsr_status cli_end_together(cli_args *args, tsr_comm *comm, tsr_status status);

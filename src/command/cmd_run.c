@@ -4,8 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "array/array.h"
 #include "base/text_internal.h"
 #include "command/command.h"
+#include "comm/comm_internal.h"
 #include "report/partition_report.h"
 #include "tessera/program/executable.h"
 #include "trial/trial.h"
@@ -24,6 +26,8 @@ typedef struct run_job {
   tsr_executable *executable;
   tsr_executable_info info;
   tsr_trial_values inputs, outputs;
+  tsr_comm *comm;                    // of several ranks; NULL = this process runs all devices
+  tsr_trial_shards from_here, here;  // over several ranks: inputs and outputs on this one
   bool compared;
   const char *wanted;  // what results were compared with
   tsr_trial_verdict verdict;
@@ -47,6 +51,11 @@ static tsr_status read_number(const cli_args *args, const char *option, double *
   return NULL;
 }
 
+static const char *engine_of(const cli_args *args) {
+  const char *engine = cli_value(args, "engine");
+  return engine ? engine : tsr_comm_is_launched() ? "mpi" : "threads";
+}
+
 static tsr_status check_options(const run_job *job) {
   const cli_args *args = job->args;
   static const char *const sources[] = {"inputs", "random", NULL};
@@ -59,6 +68,8 @@ static tsr_status check_options(const run_job *job) {
   TSR_TRY(cli_check_one_of(args, reports));
   static const char *const wanted[] = {"expect", "compare-single", NULL};
   TSR_TRY(cli_check_one_of(args, wanted));
+  if (cli_has(args, "fast") && strcmp(engine_of(args), "mpi") != 0)
+    return tsr_fail(BAD_ARGUMENT, "--fast is for --engine mpi");
   const bool tolerance = cli_has(args, "rtol") || cli_has(args, "atol");
   if (tolerance && !cli_has(args, "expect") && !cli_has(args, "compare-single") && !job->of_case)
     return tsr_fail(BAD_ARGUMENT,
@@ -107,9 +118,25 @@ static tsr_status partition(run_job *job, tsr_program **program) {
   return NULL;
 }
 
+// A comm, if there are several ranks.
+static tsr_status open_ranks(run_job *job) {
+  if (strcmp(engine_of(job->args), "mpi") != 0) return NULL;
+  TSR_TRY(cli_open_engine(job->args, "mpi", job->devices, &job->comm));
+  if (tsr_comm_rank_count(job->comm) > 1) return NULL;
+  tsr_comm_release(job->comm);
+  job->comm = NULL;
+  return NULL;
+}
+
+static bool is_spread(const run_job *job) { return job->comm && job->devices > 1; }
+
+// Whether this process is the one that prints, and runs what is for one device.
+static bool speaks(const run_job *job) { return !job->comm || tsr_comm_rank(job->comm) == 0; }
+
 static tsr_status compile_program(run_job *job, tsr_program *program) {
   tsr_compile_options options = TSR_COMPILE_OPTIONS;
   TSR_TRY(read_compile_options(job->args, &options));
+  if (is_spread(job)) options.comm = job->comm;
   return tsr_executable_compile(program, &options, &job->executable);
 }
 
@@ -119,59 +146,102 @@ static tsr_status compile(run_job *job) {
   TSR_TRY(open_static(job, path, &program));
   if (cli_has(job->args, "compare-single")) job->whole = tsr_program_retain(program);
   tsr_status status = partition(job, &program);
-  if (!status) status = compile_program(job, program);
+  if (!status) status = open_ranks(job);
+  if (!status && (is_spread(job) || speaks(job))) status = compile_program(job, program);
   tsr_program_release(program);
   if (status) return tsr_note(status, "%s", cli_program_name(path));
+  if (!job->executable) return NULL;
   job->info.size = sizeof job->info;
   return tsr_executable_describe(job->executable, &job->info);
 }
 
-static tsr_status no_inputs(const run_job *job) {
-  const tsr_trial_value *first = &job->inputs.items[0];
+static tsr_status no_inputs(const run_job *job, const tsr_trial_values *values) {
+  const tsr_trial_value *first = &values->items[0];
   tsr_text type = TSR_TEXT_EMPTY;
   tsr_trial_type_print(first, &type);
   tsr_status status = tsr_fail(
       BAD_ARGUMENT,
       "%s takes %lld argument%s, the first \"%s\" of type %s; --inputs FILE or --random SEED gives "
       "their values",
-      job->path, (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s", first->name,
+      job->path, (long long)values->count, values->count == 1 ? "" : "s", first->name,
       tsr_text_string(&type));
   tsr_text_deinit(&type);
   return status;
 }
 
 // A tensor that no argument takes is often one with a wrong name, and never an error: the inputs of
-// several programs may be in one file.
-static tsr_status read_inputs(run_job *job, const char *path) {
+// several programs may be in one file. Of several ranks and devices the first warns.
+static tsr_status read_inputs(const run_job *job, tsr_trial_values *values, const char *path) {
   tsr_text unused = TSR_TEXT_EMPTY;
-  TSR_TRY(tsr_trial_values_read(&job->inputs, path));
-  tsr_status status = tsr_trial_values_unused(&job->inputs, path, &unused);
+  TSR_TRY(tsr_trial_values_read(values, path));
+  if (!speaks(job) || (is_spread(job) && values != job->from_here.lists)) return NULL;
+  tsr_status status = tsr_trial_values_unused(values, path, &unused);
   if (!status) cli_warn(path, tsr_text_string(&unused));
   tsr_text_deinit(&unused);
   return status;
 }
 
-static tsr_status fill(run_job *job) {
+static tsr_status fill_values(run_job *job, tsr_trial_values *values) {
   const cli_args *args = job->args;
   int64_t seed = 0;
-  TSR_TRY(tsr_trial_values_create(job->executable, false, &job->inputs));
-  TSR_TRY(tsr_trial_values_create(job->executable, true, &job->outputs));
-  if (cli_has(args, "inputs")) return read_inputs(job, cli_value(args, "inputs"));
+  if (cli_has(args, "inputs")) return read_inputs(job, values, cli_value(args, "inputs"));
   if (cli_has(args, "random")) {
     TSR_TRY(cli_int(args, "random", 0, &seed));
-    return tsr_trial_values_random(&job->inputs, (uint64_t)seed);
+    return tsr_trial_values_random(values, (uint64_t)seed);
   }
-  if (job->of_case) return tsr_trial_case_fill(&job->trial, &job->inputs);
-  return job->inputs.count ? no_inputs(job) : NULL;
+  if (job->of_case) return tsr_trial_case_fill(&job->trial, values);
+  return values->count ? no_inputs(job, values) : NULL;
 }
 
-// ---- comparing ----
+static tsr_status fill(run_job *job) {
+  TSR_TRY(tsr_trial_values_create(job->executable, false, &job->inputs));
+  TSR_TRY(tsr_trial_values_create(job->executable, true, &job->outputs));
+  return fill_values(job, &job->inputs);
+}
+
+// ---- several ranks ----
 
 // The results of a case belong to its own inputs.
 static bool compares_case(const run_job *job) {
   return job->of_case && !cli_has(job->args, "inputs") && !cli_has(job->args, "random") &&
          (job->trial.wanted || job->trial.generated);
 }
+
+// Whole results are on the rank that prints, if something is done with them.
+static tsr_status create_whole(run_job *job) {
+  const cli_args *args = job->args;
+  const bool measured = cli_has(args, "time");
+  if (measured && !cli_has(args, "outputs") && !cli_has(args, "expect") && !job->whole &&
+      !compares_case(job))
+    return NULL;
+  return (speaks(job) ? tsr_trial_values_create : tsr_trial_values_describe)(job->executable, true,
+                                                                             &job->outputs);
+}
+
+static tsr_status fill_here(run_job *job) {
+  TSR_TRY(tsr_trial_shards_create(job->executable, job->comm, false, &job->from_here));
+  TSR_TRY(tsr_trial_shards_create(job->executable, job->comm, true, &job->here));
+  for (int64_t i = 0; i < job->from_here.count; i++)
+    TSR_TRY(fill_values(job, &job->from_here.lists[i]));
+  return create_whole(job);
+}
+
+// Every rank fills and runs its devices.
+static tsr_status run_spread(run_job *job) {
+  int64_t runs = 0;
+  if (cli_has(job->args, "profile"))
+    return tsr_fail(UNSUPPORTED, "--profile measures the steps of one process, and there are %d",
+                    tsr_comm_rank_count(job->comm));
+  TSR_TRY(tsr_array_agree(job->comm, "run", fill_here(job)));
+  TSR_TRY(tsr_trial_shards_run(job->executable, &job->from_here, &job->here));
+  if (job->outputs.count)
+    TSR_TRY(tsr_trial_shards_gather(job->executable, &job->here, &job->outputs));
+  TSR_TRY(cli_int(job->args, "time", 0, &runs));
+  if (!runs) return NULL;
+  return tsr_trial_shards_time(job->executable, &job->from_here, &job->here, runs, &job->times);
+}
+
+// ---- comparing ----
 
 static tsr_status compare(run_job *job) {
   const char *path = cli_value(job->args, "expect");
@@ -223,6 +293,7 @@ static tsr_status measure(run_job *job) {
   const cli_args *args = job->args;
   const char *trace = cli_value(args, "profile");
   int64_t runs = 0;
+  if (is_spread(job)) return NULL;  // all ranks have taken their times
   if (trace) {
     TSR_TRY(tsr_trial_profile_run(job->executable, &job->inputs, &job->outputs, &job->profile));
     job->profiled = true;
@@ -325,8 +396,12 @@ static tsr_status run_steps(run_job *job) {
   TSR_TRY(check_options(job));
   if (job->of_case) TSR_TRY(tsr_trial_case_open(job->path, cli_has(args, "bytecode"), &job->trial));
   TSR_TRY(compile(job));
-  TSR_TRY(fill(job));
-  TSR_TRY(tsr_trial_run(job->executable, &job->inputs, &job->outputs));
+  if (is_spread(job)) TSR_TRY(run_spread(job));
+  if (!speaks(job)) return NULL;
+  if (!is_spread(job)) {
+    TSR_TRY(fill(job));
+    TSR_TRY(tsr_trial_run(job->executable, &job->inputs, &job->outputs));
+  }
   if (cli_has(args, "outputs"))
     TSR_TRY(tsr_trial_values_write(&job->outputs, cli_value(args, "outputs")));
   TSR_TRY(job->whole ? compare_single(job) : compare(job));
@@ -338,11 +413,14 @@ static void job_deinit(run_job *job) {
   tsr_trial_profile_deinit(&job->profile);
   tsr_trial_values_deinit(&job->inputs);
   tsr_trial_values_deinit(&job->outputs);
+  tsr_trial_shards_deinit(&job->from_here);
+  tsr_trial_shards_deinit(&job->here);
   tsr_text_deinit(&job->differences);
   tsr_executable_release(job->executable);
   tsr_program_release(job->whole);
   tsr_program_release(job->local);
   tsr_trial_case_deinit(&job->trial);
+  tsr_comm_release(job->comm);
 }
 
 static bool is_folder(const char *path) {
@@ -355,6 +433,7 @@ static tsr_status run_run(cli_args *args) {
   run_job job = {.args = args, .path = args->positional[0]};
   job.of_case = is_folder(job.path);
   tsr_status status = run_steps(&job);
+  if (job.comm) status = cli_end_together(args, job.comm, status);
   if (!status && job.verdict.differing) args->exit_code = EXIT_CHECK_FAILED;
   if (tsr_status_cause(status) == TSR_CAUSE_CHECK_FAILED) {
     cli_report(args, status);
@@ -380,6 +459,9 @@ static const cli_option options[] = {
     {"time", 't', "N", "1..1000000", "run N times more and print how long it takes"},
     {"profile", 0, "[=FILE]", NULL, "print the time of every step; write a trace to FILE (default: tessera-trace.json)"},
     {"max-memory", 0, "SIZE", NULL, "refuse a program that needs more memory, such as 4G"},
+    {"engine", 0, "ENGINE", "threads|mpi", "where the devices run: in this process, or on MPI ranks (default: mpi under its launcher)"},
+    {"fast", 0, NULL, NULL, "let MPI choose the order of reductions between ranks"},
+    {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress of other ranks (default: 300)"},
     {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"},
     CLI_OPTION_JSON,
     {0},

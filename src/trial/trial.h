@@ -21,8 +21,10 @@
 typedef struct tsr_trial_value {
   const char *name;  // as the executable calls it
   tsr_dtype dtype;   // TSR_DTYPE_NONE: an argument that the program does not use
-  tsr_shape shape;
-  int64_t count;     // elements
+  tsr_shape shape;   // of the whole tensor
+  tsr_range *box;    // owned: the part of it that `data` has; NULL = all of it
+  bool filled;       // `data` is also that of another list, which fills it
+  int64_t count;     // elements of `data`
   int64_t bytes;     // in memory: an element narrower than a byte takes one
   bool missing;      // the file that was read does not have it
   int64_t next;      // an argument: the result that takes its memory; -1 = none
@@ -38,6 +40,9 @@ typedef struct tsr_trial_values {
 // Descriptions and memory; the elements are not set. The executable must outlive them.
 TSR_MUST_USE tsr_status tsr_trial_values_create(const tsr_executable *executable, bool results,
                                                 tsr_trial_values *out_values);
+// Descriptions without memory.
+TSR_MUST_USE tsr_status tsr_trial_values_describe(const tsr_executable *executable, bool results,
+                                                  tsr_trial_values *out_values);
 void tsr_trial_values_deinit(tsr_trial_values *values);
 // "arg3" or "out3".
 typedef struct tsr_trial_name {
@@ -142,6 +147,40 @@ typedef struct tsr_trial_times {
 TSR_MUST_USE tsr_status tsr_trial_time(const tsr_executable *executable, tsr_trial_values *inputs,
                                        tsr_trial_values *outputs, int64_t runs,
                                        tsr_trial_times *out_times);
+
+// ---- running on the devices of several processes ----
+
+// The arguments or the results on the devices of a comm that are in this process.
+typedef struct tsr_trial_shards {
+  tsr_comm *comm;
+  bool results;
+  int64_t count;            // devices
+  int64_t *positions;       // of each in the mesh
+  tsr_trial_values *lists;  // of each: its shards
+} tsr_trial_shards;
+
+// Shards with memory, which devices with the same shard share; the elements are not set. The
+// executable and the comm must outlive them.
+TSR_MUST_USE tsr_status tsr_trial_shards_create(const tsr_executable *executable, tsr_comm *comm,
+                                                bool results, tsr_trial_shards *out_shards);
+void tsr_trial_shards_deinit(tsr_trial_shards *shards);
+// Collective over the comm that the executable was compiled for.
+TSR_MUST_USE tsr_status tsr_trial_shards_run(const tsr_executable *executable,
+                                             const tsr_trial_shards *inputs,
+                                             const tsr_trial_shards *outputs);
+// Collective. Whole results on the rank with device 0, where `whole` has memory; elsewhere it has
+// descriptions only.
+TSR_MUST_USE tsr_status tsr_trial_shards_gather(const tsr_executable *executable,
+                                                const tsr_trial_shards *shards,
+                                                const tsr_trial_values *whole);
+// Collective. Runs once to warm up, then `runs` times, from the same inputs; the times are those of
+// this process.
+TSR_MUST_USE tsr_status tsr_trial_shards_time(const tsr_executable *executable,
+                                              const tsr_trial_shards *inputs,
+                                              const tsr_trial_shards *outputs, int64_t runs,
+                                              tsr_trial_times *out_times);
+
+// ---- profiles ----
 
 // One step of a profile, over all the times it ran.
 typedef struct tsr_trial_step {

@@ -60,14 +60,12 @@ static tsr_status check_type(const tsr_trial_value *value, const char *path,
   return status;
 }
 
-// Reads packed elements to the upper end of the memory, and unpacks them from there.
+// Packed elements take no more bytes than there are elements.
 static tsr_status read_packed(const tsr_checkpoint *file, int64_t tensor,
                               const tsr_trial_value *value) {
-  int64_t bytes = 0;
-  TSR_TRY(tsr_shape_bytes(&value->shape, value->dtype, &bytes));
-  char *packed = malloc((size_t)bytes + 1);
+  char *packed = malloc((size_t)value->count + 1);
   TSR_NEED(packed);
-  tsr_status status = tsr_checkpoint_read(file, tensor, NULL, packed, bytes);
+  tsr_status status = tsr_checkpoint_read(file, tensor, value->box, packed, value->count);
   if (!status)
     tsr_unpack(tsr_dtype_info_of(value->dtype)->bits, packed, 0, value->count,
                tsr_buffer_data(value->data));
@@ -79,8 +77,9 @@ static tsr_status read_value(const tsr_checkpoint *file, const char *path, int64
                              const tsr_trial_value *value) {
   const tsr_tensor *found = tsr_tree_at(tsr_checkpoint_tree(file), tensor);
   TSR_TRY(check_type(value, path, found));
+  if (value->filled) return NULL;
   if (tsr_dtype_info_of(found->dtype)->sub_byte) return read_packed(file, tensor, value);
-  return tsr_checkpoint_read(file, tensor, NULL, tsr_buffer_data(value->data), value->bytes);
+  return tsr_checkpoint_read(file, tensor, value->box, tsr_buffer_data(value->data), value->bytes);
 }
 
 static tsr_status read_values(const tsr_checkpoint *file, const char *path,

@@ -36,19 +36,32 @@ static void store_numbers(const tsr_trial_value *value, tsr_dtype real, int64_t 
   tsr_unpack(info->bits, packed, 0, count, (uint8_t *)data + at);
 }
 
-static void fill_value(const tsr_trial_value *value, number_fn *number, const void *context) {
-  if (value->dtype == TSR_DTYPE_NONE) return;  // nothing reads it
+// Elements `at` and on of the memory are elements `first` and on of the tensor, `count` of them.
+static void fill_run(const tsr_trial_value *value, number_fn *number, const void *context,
+                     int64_t first, int64_t at, int64_t count) {
   const bool complex = tsr_dtype_info_of(value->dtype)->kind == TSR_CLASS_COMPLEX;
   const tsr_dtype real = value->dtype == TSR_C64    ? TSR_F32
                          : value->dtype == TSR_C128 ? TSR_F64
                                                     : memory_dtype(value->dtype);
-  const int64_t total = complex ? 2 * value->count : value->count;
+  const int64_t parts = complex ? 2 : 1, end = parts * count;
   double numbers[CHUNK];
-  for (int64_t at = 0; at < total; at += CHUNK) {
-    const int64_t some = tsr_least(CHUNK, total - at);
-    number(context, at, some, numbers);
-    store_numbers(value, real, at, numbers, some);
+  for (int64_t i = 0; i < end; i += CHUNK) {
+    const int64_t some = tsr_least(CHUNK, end - i);
+    number(context, parts * first + i, some, numbers);
+    store_numbers(value, real, parts * at + i, numbers, some);
   }
+}
+
+static void fill_value(const tsr_trial_value *value, number_fn *number, const void *context) {
+  if (value->dtype == TSR_DTYPE_NONE || value->filled) return;
+  const int last = value->shape.rank - 1;
+  const int64_t row = value->box && last >= 0 ? value->box[last].hi - value->box[last].lo : 0;
+  if (!row) {
+    fill_run(value, number, context, 0, 0, value->count);
+    return;
+  }
+  for (int64_t at = 0; at < value->count; at += row)
+    fill_run(value, number, context, tsr_trial_whole_index(value, at), at, row);
 }
 
 // ---- random numbers ----

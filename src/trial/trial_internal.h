@@ -9,6 +9,9 @@
 TSR_MUST_USE tsr_status tsr_trial_pack(const tsr_trial_value *value, const void **out_elements,
                                        void **out_owned);
 
+// The index in the whole tensor of an element of `data`.
+int64_t tsr_trial_whole_index(const tsr_trial_value *value, int64_t element);
+
 // "out0[3, 1]": an element by its flat index.
 void tsr_trial_place_print(const tsr_trial_values *values, int64_t value, int64_t element,
                            tsr_text *out);

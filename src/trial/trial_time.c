@@ -95,16 +95,17 @@ static double quantile(const double *sorted, int64_t count, double share) {
   return sorted[(int64_t)((double)(count - 1) * share + 0.5)];
 }
 
-static tsr_trial_times sum_up(timing *t, int64_t runs) {
-  qsort(t->wall, (size_t)runs, sizeof *t->wall, compare_doubles);
-  qsort(t->processor, (size_t)runs, sizeof *t->processor, compare_doubles);
+// Sorts the seconds of runs.
+static tsr_trial_times sum_up(double *wall, double *processor, int64_t runs) {
+  qsort(wall, (size_t)runs, sizeof *wall, compare_doubles);
+  qsort(processor, (size_t)runs, sizeof *processor, compare_doubles);
   return (tsr_trial_times){.runs = runs,
-                           .median = quantile(t->wall, runs, 0.5),
-                           .least = t->wall[0],
-                           .most = t->wall[runs - 1],
-                           .low = quantile(t->wall, runs, 0.25),
-                           .high = quantile(t->wall, runs, 0.75),
-                           .processor = quantile(t->processor, runs, 0.5)};
+                           .median = quantile(wall, runs, 0.5),
+                           .least = wall[0],
+                           .most = wall[runs - 1],
+                           .low = quantile(wall, runs, 0.25),
+                           .high = quantile(wall, runs, 0.75),
+                           .processor = quantile(processor, runs, 0.5)};
 }
 
 // Memory that a run touches first, and caches, are warm after a run or two.
@@ -144,11 +145,37 @@ tsr_status tsr_trial_time(const tsr_executable *executable, tsr_trial_values *in
   if (!t.from || !t.to || !t.wall || !t.processor)
     status = tsr_fail(NO_MEMORY, "times of %lld runs", (long long)runs);
   if (!status) status = run_all(&t, runs);
-  if (!status) *out_times = sum_up(&t, runs);
+  if (!status) *out_times = sum_up(t.wall, t.processor, runs);
   free(t.from);
   free(t.to);
   free(t.wall);
   free(t.processor);
+  return status;
+}
+
+// ---- over several ranks ----
+
+static tsr_status time_shards(const tsr_executable *executable, const tsr_trial_shards *inputs,
+                              const tsr_trial_shards *outputs, int64_t runs, double *wall,
+                              double *processor) {
+  TSR_TRY(tsr_trial_shards_run(executable, inputs, outputs));  // warm after this
+  for (int64_t i = 0; i < runs; i++) {
+    const double start = tsr_now(), processor_start = processor_now();
+    TSR_TRY(tsr_trial_shards_run(executable, inputs, outputs));
+    wall[i] = tsr_now() - start;
+    processor[i] = processor_now() - processor_start;
+  }
+  return NULL;
+}
+
+tsr_status tsr_trial_shards_time(const tsr_executable *executable, const tsr_trial_shards *inputs,
+                                 const tsr_trial_shards *outputs, int64_t runs,
+                                 tsr_trial_times *out_times) {
+  double *wall = calloc(2 * (size_t)runs, sizeof *wall);
+  if (!wall) return tsr_fail(NO_MEMORY, "times of %lld runs", (long long)runs);
+  const tsr_status status = time_shards(executable, inputs, outputs, runs, wall, wall + runs);
+  if (!status) *out_times = sum_up(wall, wall + runs, runs);
+  free(wall);
   return status;
 }
 

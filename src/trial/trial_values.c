@@ -23,12 +23,29 @@ static tsr_status describe(const tsr_executable *executable, bool results, int64
                            .shape = value.shape,
                            .bytes = value.bytes,
                            .next = results || !value.donated ? -1 : value.aliased};
-  TSR_TRY(tsr_shape_count(&value.shape, &out->count));
-  return tsr_buffer_create(NULL, value.bytes, &out->data);
+  return tsr_shape_count(&value.shape, &out->count);
+}
+
+static tsr_status create_memory(tsr_trial_values *values) {
+  for (int64_t i = 0; i < values->count; i++)
+    TSR_TRY(tsr_buffer_create(NULL, values->items[i].bytes, &values->items[i].data));
+  return NULL;
 }
 
 tsr_status tsr_trial_values_create(const tsr_executable *executable, bool results,
                                    tsr_trial_values *out_values) {
+  tsr_trial_values values = {0};
+  TSR_TRY(tsr_trial_values_describe(executable, results, &values));
+  const tsr_status status = create_memory(&values);
+  if (status)
+    tsr_trial_values_deinit(&values);
+  else
+    *out_values = values;
+  return status;
+}
+
+tsr_status tsr_trial_values_describe(const tsr_executable *executable, bool results,
+                                     tsr_trial_values *out_values) {
   tsr_executable_info info = TSR_EXECUTABLE_INFO;
   tsr_trial_values values = {.results = results};
   TSR_TRY(tsr_executable_describe(executable, &info));
@@ -46,7 +63,10 @@ tsr_status tsr_trial_values_create(const tsr_executable *executable, bool result
 }
 
 void tsr_trial_values_deinit(tsr_trial_values *values) {
-  for (int64_t i = 0; i < values->count; i++) tsr_buffer_release(values->items[i].data);
+  for (int64_t i = 0; i < values->count; i++) {
+    tsr_buffer_release(values->items[i].data);
+    free(values->items[i].box);
+  }
   free(values->items);
   *values = (tsr_trial_values){0};
 }
@@ -71,6 +91,18 @@ tsr_status tsr_trial_pack(const tsr_trial_value *value, const void **out_element
   tsr_pack(info->bits, *out_elements, value->count, packed, 0);
   *out_elements = *out_owned = packed;
   return NULL;
+}
+
+int64_t tsr_trial_whole_index(const tsr_trial_value *value, int64_t element) {
+  int64_t index = 0, stride = 1;
+  if (!value->box) return element;
+  for (int d = value->shape.rank - 1; d >= 0; d--) {
+    const int64_t size = value->box[d].hi - value->box[d].lo;
+    index += (value->box[d].lo + element % size) * stride;
+    element /= size;
+    stride *= value->shape.dims[d];
+  }
+  return index;
 }
 
 // ---- printing ----

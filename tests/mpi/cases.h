@@ -14,6 +14,7 @@ int case_fast(void);
 int case_arrays(void);
 int case_load(void);
 int case_save(void);
+int case_programs(void);
 int case_mistakes(void);
 int case_create(void);
 int case_open(void);

@@ -27,6 +27,7 @@ static const struct {
     {"arrays", case_arrays},
     {"load", case_load},
     {"save", case_save},
+    {"programs", case_programs},
 };
 
 int check_failures;
