@@ -461,7 +461,7 @@ static const cli_option options[] = {
     {"max-memory", 0, "SIZE", NULL, "refuse a program that needs more memory, such as 4G"},
     {"engine", 0, "ENGINE", "threads|mpi", "where the devices run: in this process, or on MPI ranks (default: mpi under its launcher)"},
     {"fast", 0, NULL, NULL, "let MPI choose the order of reductions between ranks"},
-    {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress of other ranks (default: 300)"},
+    {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress (default: 300)"},
     {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"},
     CLI_OPTION_JSON,
     {0},
@@ -482,6 +482,9 @@ const cli_command cli_cmd_run = {
         "A program whose shardings name a mesh is partitioned for the devices of it (see\n"
         "tessera-partition(1)), which are virtual: this process runs what all of them do.\n"
         "Inputs and results are whole tensors. With --single it runs as on one device.\n"
+        "Under mpirun each rank runs a block of the devices and reads what they need of the\n"
+        "inputs; one rank collects the results and prints. They are the same bytes for any\n"
+        "number of ranks, unless --fast is given.\n"
         "\n"
         "PROGRAM may also be a case folder with program.mlir or exported.bin. Then inputs come\n"
         "from inputs.safetensors, and results are compared with outputs.safetensors within the\n"
@@ -498,6 +501,7 @@ const cli_command cli_cmd_run = {
         "tessera run step.mlir --random 1 --profile=step-trace.json\n"
         "tessera run step.bin -i batch.safetensors --expect out.safetensors --rtol 1e-4\n"
         "tessera run sharded.mlir --random 1 --compare-single\n"
+        "mpirun -n 4 tessera run sharded.mlir -i batch.safetensors -o out.safetensors\n"
         "tessera run checks.mlir\n",
     .run = run_run,
 };
