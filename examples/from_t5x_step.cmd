@@ -1,1 +1,0 @@
-from_t5x_step
