@@ -1,4 +1,4 @@
-// `tessera opt`: passes over a program, printed as MLIR text.
+// `tessera opt`: passes over a program, printed as MLIR text; `tessera ops`: the ops that it knows.
 //
 // Passes are options of the command, made from their table, so that help and completions list them
 // and scripts written for the peers' tools work: --fold --cse, or one list: fold,cse.
@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text_internal.h"
 #include "command/command.h"
+#include "report/program_report.h"
 
 // ---- the passes that were asked for ----
 
@@ -202,4 +203,27 @@ const cli_command cli_cmd_opt = {
         "tessera opt simplify poly.bin --shapes '8,4;8'\n"
         "cat step.mlir | tessera opt simplify - --elide 16\n",
     .run = run_opt,
+};
+
+// ---- ops ----
+
+static tsr_status run_ops(cli_args *args) {
+  return tsr_op_coverage_print(cli_has(args, "json"), &args->out);
+}
+
+static const cli_option ops_options[] = {CLI_OPTION_JSON, {0}};
+
+const cli_command cli_cmd_ops = {
+    .name = "ops",
+    .summary = "list every op of programs, and what is there for it",
+    .usage = "[options]",
+    .options = ops_options,
+    .description =
+        "One line for each op of StableHLO, CHLO, Shardy and their tests: whether it has a text\n"
+        "form of its own, whether it has checks of its own, whether the types of its results\n"
+        "are inferred, whether it is computed when its operands are constants, and whether it\n"
+        "runs. The numbers and types of operands, results and attributes are checked for every\n"
+        "op.\n",
+    .examples = "tessera ops\ntessera ops --json\n",
+    .run = run_ops,
 };

@@ -91,6 +91,16 @@ static tsr_status fill(train_job *job) {
   return NULL;
 }
 
+// What cannot be saved is refused before the first step.
+static tsr_status check_destination(const train_job *job) {
+  const char *to = cli_value(job->args, "save");
+  struct stat about;
+  TSR_OWN(plan, state);
+  if (!to) return NULL;
+  if (!stat(to, &about)) return tsr_fail(ALREADY_THERE, "%s: already exists", to);
+  return tsr_partitioned_state_plan(job->training.step, &state);
+}
+
 static tsr_status place(train_job *job) {
   const char *from = cli_value(job->args, "load");
   if (from) TSR_TRY(tsr_trial_training_load(&job->training, from, &job->loaded));
@@ -126,7 +136,7 @@ static void print_numbers(const train_job *job, int64_t step, tsr_text *out) {
     tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
     if (!tsr_trial_training_is_number(&job->training, i)) continue;
     tsr_status_free(tsr_partitioned_result(job->training.step, i, &value));
-    tsr_text_addf(out, "%s%s = %.3g", separator, value.name, job->numbers[step * results + i]);
+    tsr_text_addf(out, "%s%s = %#.3g", separator, value.name, job->numbers[step * results + i]);
     separator = ", ";
   }
   tsr_text_add(out, "\n");
@@ -183,7 +193,7 @@ static void numbers_to_json(const train_job *job, tsr_json_writer *json) {
     tsr_status_free(tsr_partitioned_result(job->training.step, i, &value));
     tsr_json_add_array(json, value.name);
     for (int64_t k = 0; k < job->steps; k++)
-      tsr_json_add_double(json, NULL, job->numbers[k * results + i]);
+      tsr_json_write_double(json, job->numbers[k * results + i]);
     tsr_json_end_array(json);
   }
   tsr_json_end_object(json);
@@ -229,6 +239,7 @@ static tsr_status run_job(train_job *job) {
   TSR_TRY(cli_int(job->args, "steps", STEPS, &job->steps));
   if (job->of_case) TSR_TRY(tsr_trial_case_open(job->path, false, &job->trial));
   TSR_TRY(open_step(job));
+  TSR_TRY(check_destination(job));
   TSR_TRY(place(job));
   TSR_TRY(begin(job));
   TSR_TRY(train(job));

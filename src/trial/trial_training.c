@@ -95,10 +95,7 @@ tsr_status tsr_trial_training_save(const tsr_trial_training *training, const cha
     leaves[count++] =
         (tsr_leaf){.tensor.path = value.path, .kind = TSR_LEAF_ARRAY, .array = t->arguments[i]};
   }
-  tsr_status status = count ? tsr_array_tree_create(leaves, count, &tree)
-                            : tsr_fail(NOT_FOUND,
-                                       "no result of the program takes the memory of an "
-                                       "argument: there is nothing to save");
+  tsr_status status = tsr_array_tree_create(leaves, count, &tree);
   free(leaves);
   if (status) return status;
   *out_count = count;
@@ -111,8 +108,8 @@ tsr_status tsr_trial_training_place(tsr_trial_training *training, const tsr_tria
     const tsr_partitioned_value value = argument_at(t, i);
     if (t->arguments[i]) continue;
     if (values->items[i].missing)
-      return tsr_fail(NOT_FOUND, "the inputs have no tensor for %s (%s)", value.name,
-                      tsr_trial_value_name(values, i).text);
+      return tsr_fail(NOT_FOUND, "no input and no checkpoint has a value for %s, which is %s",
+                      value.name, tsr_trial_value_name(values, i).text);
     TSR_TRY(tsr_array_shard(t->comm, value.layout, value.dtype,
                             tsr_buffer_data(values->items[i].data), NULL, &t->arguments[i]));
   }
@@ -137,7 +134,7 @@ tsr_status tsr_trial_training_step(tsr_trial_training *training) {
 
 bool tsr_trial_training_is_number(const tsr_trial_training *training, int64_t result) {
   const tsr_partitioned_value value = result_at(training, result);
-  const tsr_class kind = tsr_dtype_info_of(value.dtype)->kind;
+  const tsr_dtype_class kind = tsr_dtype_info_of(value.dtype)->kind;
   return value.aliased < 0 && !tsr_layout_shape(value.layout).rank && kind != TSR_CLASS_COMPLEX;
 }
 
