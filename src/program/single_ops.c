@@ -191,12 +191,12 @@ static tsr_status fill_shardings(single_run *run, single_op *item) {
   return NULL;
 }
 
-typedef struct axis_names {
+typedef struct manual_names {
   const tsr_attr **items;
   int64_t count;
-} axis_names;
+} manual_names;
 
-static bool add_axes(tsr_ir *ir, axis_names *names, const tsr_attr *axes) {
+static bool add_axes(tsr_ir *ir, manual_names *names, const tsr_attr *axes) {
   for (int64_t i = 0; i < axes->count; i++) {
     const tsr_attr *name = tsr_attr_field(axes->items[i], TSR_SDY_AXIS_NAME);
     bool known = false;
@@ -214,7 +214,7 @@ static bool add_axes(tsr_ir *ir, axis_names *names, const tsr_attr *axes) {
 
 // All axes of the shardings, in the order in which they stand there.
 static tsr_status fill_axes(single_run *run, single_op *item) {
-  axis_names names = {0};
+  manual_names names = {0};
   for (int i = 0; i < tensor_count(item->op); i++) {
     const tsr_attr *sharding = item->shardings[i];
     const tsr_attr *dims = tsr_attr_field(sharding, TSR_SDY_SHARDING_DIMS);
