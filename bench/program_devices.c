@@ -20,14 +20,14 @@
 // case: gpt2_small_prefill
 // case: vit_base_infer
 //
-// Ours takes and gives whole tensors, XLA the shards that each device holds. Memory is compared as
-// XLA counts it (program_run.c), times 8: XLA counts that of one device.
+// Both take and give the shards that each device holds. Memory is compared as XLA counts it
+// (program_run.c), times 8: XLA counts that of one device.
 #include <string.h>
 
+#include "device_rounds.h"
 #include "machine_limits.h"
-#include "program_rounds.h"
 
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "limits")) return machine_limits_print();
-  return program_rounds(argc > 1 ? argv[1] : "psum_chain_tiny", "partition,lanes", true);
+  return device_rounds_serve(argc > 1 ? argv[1] : "psum_chain_tiny", true);
 }

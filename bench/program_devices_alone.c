@@ -20,10 +20,10 @@
 // only move data are left out, since there is nothing to move on one device.
 #include <string.h>
 
-#include "program_rounds.h"
+#include "device_rounds.h"
 
 int main(int argc, char **argv) {
   const bool whole = argc > 1 && !strcmp(argv[1], "rival");
   const char *name = argc > 1 + whole ? argv[1 + whole] : "layer_scan_train";
-  return program_rounds(name, whole ? NULL : "partition,lanes", false);
+  return whole ? program_rounds(name, false) : device_rounds_serve(name, false);
 }

@@ -31,5 +31,5 @@
 
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "limits")) return machine_limits_print();
-  return program_rounds(argc > 1 ? argv[1] : "layer_scan_train", NULL, true);
+  return program_rounds(argc > 1 ? argv[1] : "layer_scan_train", true);
 }
