@@ -36,7 +36,7 @@ check: ## the quick gate: release build, all tests, kept fuzz seeds
 	@$(MAKE) --no-print-directory all
 	@ctest --preset release --output-on-failure -j "$$(nproc)"
 
-check-all: ## the whole gate: asan-ubsan (with clang), coverage, tsan, lint
+check-all: ## the whole gate: asan-ubsan (with clang), coverage, tsan, lint, all ways to partition
 	@tools/check_all
 
 check-peers: ## compare with the real JAX, flax, t5x and eformer on fresh inputs [SEED=n] [COUNT=n] [ONLY=torch: PyTorch]

@@ -120,10 +120,8 @@ static tsr_status name_of(tsr_lowering *lowering, const char *name, const char *
 static tsr_status lower_instead(tsr_lowering *lowering, tsr_op *call, tsr_op *op) {
   TSR_NEED(op);
   tsr_op_insert_before(call, op);
-  tsr_lower_fn *lower = tsr_lower_of(op->info->id);
-  if (!lower)
-    return tsr_fail(UNSUPPORTED, "%s: %s does not run", tsr_call_title(lowering, call), op->name);
-  return lower(lowering, op);
+  TSR_TRY_NOTE(tsr_lower_made(lowering, op), "%s", tsr_call_title(lowering, call));
+  return NULL;
 }
 
 // The results of the call are those of `op`.

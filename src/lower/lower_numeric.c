@@ -20,17 +20,13 @@ static tsr_op *converted(tsr_lowering *lowering, tsr_op *place, tsr_value *value
   return op;
 }
 
-static tsr_status lower_new(tsr_lowering *lowering, tsr_op *op) {
-  return tsr_lower_of(op->info->id)(lowering, op);
-}
-
 // An op with one result of narrow floats: its operands converted, the op in f32, and back.
 static tsr_status lower_in_f32(tsr_lowering *lowering, tsr_op *op) {
   tsr_value *operands[2] = {NULL};
   for (int i = 0; i < op->operand_count; i++) {
     tsr_op *convert = converted(lowering, op, tsr_op_operand(op, i), TSR_F32);
     TSR_NEED(convert);
-    TSR_TRY(lower_new(lowering, convert));
+    TSR_TRY(tsr_lower_made(lowering, convert));
     operands[i] = tsr_op_result(convert, 0);
   }
   tsr_value *result = tsr_op_result(op, 0);
@@ -47,10 +43,10 @@ static tsr_status lower_in_f32(tsr_lowering *lowering, tsr_op *op) {
                                                              .location = op->location});
   TSR_NEED(wide);
   tsr_op_insert_before(op, wide);
-  TSR_TRY(lower_new(lowering, wide));
+  TSR_TRY(tsr_lower_made(lowering, wide));
   tsr_op *back = converted(lowering, op, tsr_op_result(wide, 0), result->type->dtype);
   TSR_NEED(back);
-  TSR_TRY(lower_new(lowering, back));
+  TSR_TRY(tsr_lower_made(lowering, back));
   return tsr_slot_view(lowering, result, tsr_op_result(back, 0), 0);
 }
 

@@ -73,6 +73,18 @@ const tsr_lane_classes *tsr_value_classes(const tsr_lowering *lowering, const ts
   return lowering->flow ? tsr_lane_flow_classes(lowering->flow, value) : NULL;
 }
 
+tsr_status tsr_lower_made(tsr_lowering *lowering, tsr_op *op) {
+  const tsr_lane_classes *classes = NULL;
+  tsr_lower_fn *lower = tsr_lower_of(op->info->id);
+  if (!lower) return tsr_fail(UNSUPPORTED, "%s does not run", op->name);
+  for (int i = 0; i < op->operand_count && lowering->flow; i++)
+    TSR_TRY(tsr_classes_meet(lowering->flow->table, classes,
+                             tsr_value_classes(lowering, tsr_op_operand(op, i)), &classes));
+  for (int i = 0; i < op->result_count && lowering->flow; i++)
+    TSR_TRY(tsr_lane_flow_set(lowering->flow, tsr_op_result(op, i), classes, NULL));
+  return lower(lowering, op);
+}
+
 tsr_status tsr_slot_create(tsr_lowering *lowering, tsr_value *value, int *out_slot) {
   TSR_TRY(tsr_check_runs(lowering, value));
   TSR_TRY(add_slot(lowering,

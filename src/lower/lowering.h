@@ -24,6 +24,8 @@ typedef tsr_status tsr_lower_fn(tsr_lowering *lowering, tsr_op *op);
 // The function of an op's row; NULL where it has none, and where the op is lowered by its block:
 // terminators.
 tsr_lower_fn *tsr_lower_of(tsr_op_id id);
+// Lowers an op that lowering itself made: lanes hold the same of its results as of its operands.
+tsr_lower_fn tsr_lower_made;
 
 // ---- slots ----
 

@@ -52,6 +52,13 @@ static const tsr_attr *list_of(const tsr_ir *ir) {
   return list && list->kind == TSR_ATTR_ARRAY ? list : NULL;
 }
 
+bool tsr_op_computes(const tsr_op *op) {
+  static const char *const dialects[] = {"stablehlo.", "chlo.", "mhlo."};
+  for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+    if (!strncmp(op->name, dialects[i], strlen(dialects[i]))) return true;
+  return false;
+}
+
 int64_t tsr_spmd_fallback_count(const tsr_ir *ir) {
   const tsr_attr *list = list_of(ir);
   return list ? list->count : 0;
@@ -217,7 +224,7 @@ static tsr_status note_op(tsr_op *op, void *context) {
   fallback_walk *w = context;
   const tsr_op_rule *rule = NULL;
   tsr_arena_reset(&w->scratch);
-  if (strncmp(op->name, "stablehlo.", 10) && strncmp(op->name, "chlo.", 5)) return NULL;
+  if (!tsr_op_computes(op)) return NULL;
   TSR_TRY(tsr_rule_of(&w->scratch, op, TSR_RULE_EXPANDED, &rule));
   for (int i = 0; rule && i < op->operand_count; i++) TSR_TRY(note_operand(w, op, rule, i));
   return NULL;

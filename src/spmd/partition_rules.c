@@ -211,7 +211,7 @@ static bool has_known_sizes(const tsr_op *op) {
 // Whether an op is cut by other means than a rule.
 static bool needs_no_rule(const tsr_op *op) {
   if (op->info->traits & TSR_TRAIT_TERMINATES || tsr_is_data_flow_op(op->info->id)) return true;
-  if (strncmp(op->name, "stablehlo.", 10) && strncmp(op->name, "chlo.", 5)) return true;
+  if (!tsr_op_computes(op)) return true;
   switch (op->info->id) {
     case TSR_OP_CONSTANT:
     case TSR_OP_IOTA:
@@ -256,7 +256,7 @@ static tsr_status visit_op(tsr_op *op, void *context) {
   else if (has_body(op))
     rule = fold_rule(w, op, rule);
   TSR_NEED(rule);
-  const bool written = rule != own || !strncmp(op->name, "chlo.", 5);
+  const bool written = rule != own || strncmp(op->name, "stablehlo.", 10);
   return written ? write_rule(w, op, rule) : NULL;
 }
 

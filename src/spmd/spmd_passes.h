@@ -13,4 +13,7 @@
 
 tsr_pass_table tsr_spmd_passes(void);
 
+// Whether an op is one of StableHLO's dialects: it computes with tensors, and is cut by a rule.
+bool tsr_op_computes(const tsr_op *op);
+
 #endif

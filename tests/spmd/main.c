@@ -3,18 +3,24 @@
 //
 // The ways are all placements of the axes on dims, for each argument and a constraint on the
 // result; and Shardy's passes alone, on programs with all shardings. Without --all, a sample of
-// them, drawn by --seed. Failures are listed by op; names of ops choose some.
+// them, drawn by --seed. Failures are listed by op; names of ops choose some. --part I/N takes
+// every Nth case from I on, for several processes. At the end every op that runs must have had a
+// case, or a reason for having none (uncovered.def).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text_internal.h"
+#include "ir/ir.h"
+#include "lower/lowering.h"
+#include "program/program_internal.h"
+#include "spmd_test.h"
 #include "tessera/program.h"
 #include "tessera/program/executable.h"
 #include "trial/trial.h"
 
-enum { MOST_ARGS = 8, SAMPLES = 8, MOST_WAYS = 400 };
+enum { MOST_ARGS = 8, SAMPLES = 5, MOST_WAYS = 400, CHAINS = 60, ALL_CHAINS = 2000 };
 
 typedef struct op_case {
   const char *op, *args, *result, *text;
@@ -26,22 +32,41 @@ static const op_case cases[] = {
 #undef CASE
 };
 
+// Words of a case that depend on the mesh: groups along axis x, pairs of neighbours along it, all
+// axes, devices in one step along x.
+enum { WORD_COUNT = 4 };
+static const char *const words[WORD_COUNT] = {"$GROUPS", "$PAIRS", "$AXES", "$AFTER"};
+
 typedef struct test_mesh {
   const char *text;
   const char *axes[2];
   int count;
+  const char *words[WORD_COUNT];
 } test_mesh;
 static const test_mesh meshes[] = {
-    {"[\"x\"=2]", {"x", NULL}, 1},
-    {"[\"x\"=2, \"y\"=2]", {"x", "y"}, 2},
-    {"[\"x\"=2, \"y\"=3]", {"x", "y"}, 2},
+    {"[\"x\"=2]",
+     {"x", NULL},
+     1,
+     {"dense<[[0, 1]]> : tensor<1x2xi64>", "dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>", "\"x\"",
+      "1"}},
+    {"[\"x\"=2, \"y\"=2]",
+     {"x", "y"},
+     2,
+     {"dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>",
+      "dense<[[0, 2], [1, 3], [2, 0], [3, 1]]> : tensor<4x2xi64>", "\"x\", \"y\"", "2"}},
+    {"[\"x\"=2, \"y\"=3]",
+     {"x", "y"},
+     2,
+     {"dense<[[0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>",
+      "dense<[[0, 3], [1, 4], [2, 5], [3, 0], [4, 1], [5, 2]]> : tensor<6x2xi64>", "\"x\", \"y\"",
+      "3"}},
 };
 enum { MESH_COUNT = sizeof meshes / sizeof *meshes };
 
 // ---- random numbers ----
 
 static uint64_t state;
-static uint64_t draw(uint64_t below) {
+uint64_t spmd_draw(uint64_t below) {
   state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (state >> 33) % below;
 }
@@ -107,6 +132,20 @@ static void split_args(program_text *p) {
   }
 }
 
+// The text of a case with its words replaced.
+static void write_body(const program_text *p, tsr_text *out) {
+  for (const char *at = p->op->text; *at;) {
+    int word = 0;
+    while (word < WORD_COUNT && strncmp(at, words[word], strlen(words[word]))) word++;
+    if (word == WORD_COUNT) {
+      tsr_text_add_char(out, *at++);
+      continue;
+    }
+    tsr_text_add(out, p->mesh->words[word]);
+    at += strlen(words[word]);
+  }
+}
+
 static void write_program(const program_text *p, const int *ways, tsr_text *out) {
   const int rank = rank_of(p->op->result, strlen(p->op->result));
   tsr_text_addf(out, "module {\n sdy.mesh @mesh = <%s>\n func.func @main(", p->mesh->text);
@@ -116,7 +155,9 @@ static void write_program(const program_text *p, const int *ways, tsr_text *out)
     add_sharding(p->mesh, rank_of(p->args[i], p->lengths[i]), ways[i], out);
     tsr_text_add(out, "}");
   }
-  tsr_text_addf(out, ") -> tensor<%s> {\n %s\n", p->op->result, p->op->text);
+  tsr_text_addf(out, ") -> tensor<%s> {\n ", p->op->result);
+  write_body(p, out);
+  tsr_text_add(out, "\n");
   if (ways[p->count]) {
     tsr_text_add(out, " %last = sdy.sharding_constraint %out ");
     add_sharding(p->mesh, rank, ways[p->count] - 1, out);
@@ -131,6 +172,12 @@ static void write_program(const program_text *p, const int *ways, tsr_text *out)
                  " %c = stablehlo.constant dense<0.5> : tensor<4x4xf32>\n"
                  " %r = stablehlo.multiply %a, %c : tensor<4x4xf32>\n"
                  " return %r : tensor<4x4xf32>\n }\n");
+  if (!strcmp(p->op->op, "stablehlo.composite"))
+    tsr_text_add(out,
+                 " func.func private @sum(%a: tensor<4x6xf32>, %b: tensor<4x6xf32>) -> "
+                 "tensor<4x6xf32> {\n"
+                 " %r = stablehlo.add %a, %b : tensor<4x6xf32>\n"
+                 " return %r : tensor<4x6xf32>\n }\n");
   tsr_text_add(out, "}\n");
 }
 
@@ -167,9 +214,57 @@ static tsr_status compare(const tsr_program *whole, const tsr_program *cut) {
   return status;
 }
 
-static tsr_status check(const tsr_text *text) {
+// ---- coverage ----
+
+static bool covered[TSR_OP_COUNT];
+
+static const struct {
+  const char *op, *reason;
+} uncovered[] = {
+#define REASON(op, reason) {op, reason},
+#include "uncovered.def"
+#undef REASON
+};
+
+static tsr_status cover_op(tsr_op *op, void *context) {
+  (void)context;
+  covered[op->info->id] = true;
+  return NULL;
+}
+
+static tsr_status read_case(const tsr_text *text, tsr_program **out_program) {
+  TSR_TRY(tsr_program_read("case", text->data, text->length, NULL, out_program));
+  return tsr_op_walk(tsr_program_ir(*out_program)->module, cover_op, NULL);
+}
+
+static const char *reason_of(const char *op) {
+  for (size_t i = 0; i < sizeof uncovered / sizeof *uncovered; i++)
+    if (!strcmp(uncovered[i].op, op)) return uncovered[i].reason;
+  return NULL;
+}
+
+// Every op that runs has a case, or a reason why it has none; and not both.
+static int check_coverage(void) {
+  int cases_of = 0, reasons = 0, failed = 0;
+  for (int id = TSR_OP_UNKNOWN + 1; id < TSR_OP_COUNT; id++) {
+    const char *name = tsr_op_info_of((tsr_op_id)id)->name, *reason = reason_of(name);
+    if (!tsr_lower_of((tsr_op_id)id)) continue;
+    cases_of += covered[id];
+    reasons += reason != NULL;
+    if (reason && !covered[id]) printf("%-36s no case: %s\n", name, reason);
+    if (!reason == covered[id]) continue;
+    printf("FAIL %s: %s\n", name, reason ? "has a case and a reason for having none" : "no case");
+    failed++;
+  }
+  printf("%d ops that run have cases, %d a reason for having none\n", cases_of, reasons);
+  return failed;
+}
+
+// ---- one way ----
+
+tsr_status spmd_check(const tsr_text *text) {
   tsr_program *whole = NULL, *cut = NULL;
-  TSR_TRY(tsr_program_read("case", text->data, text->length, NULL, &whole));
+  TSR_TRY(read_case(text, &whole));
   tsr_status status = tsr_program_transform(whole, "partition,lanes", &cut);
   if (!status) status = compare(whole, cut);
   tsr_program_release(whole);
@@ -181,7 +276,7 @@ static bool check_ways(const program_text *p, const int *ways) {
   tsr_text text = TSR_TEXT_EMPTY;
   write_program(p, ways, &text);
   tsr_status status = tsr_text_check(&text);
-  if (!status) status = check(&text);
+  if (!status) status = spmd_check(&text);
   if (status) printf("FAIL %s: %s\n%s\n", p->op->op, tsr_status_text(status), text.data);
   const bool passed = !status;
   tsr_status_free(status);
@@ -215,7 +310,7 @@ static tsr_status check_list(const char *text, const char *list) {
   tsr_program *whole = NULL, *cut = NULL;
   tsr_text_addf(&program, "sdy.mesh @mesh = <[\"x\"=2, \"y\"=3]>\n%s", text);
   tsr_status status = tsr_text_check(&program);
-  if (!status) status = tsr_program_read("case", program.data, program.length, NULL, &whole);
+  if (!status) status = read_case(&program, &whole);
   if (!status) status = tsr_program_transform(whole, list, &cut);
   if (!status) status = compare(whole, cut);
   tsr_program_release(whole);
@@ -242,12 +337,8 @@ static bool is_refusal(tsr_status status, const char *message) {
   return status && strstr(tsr_status_text(status), message);
 }
 
-typedef struct tally {
-  int runs, failed;
-} tally;
-
 static void try_list(const char *name, const char *text, const char *list, const char *refusal,
-                     tally *t) {
+                     spmd_tally *t) {
   tsr_status status = check_list(text, list);
   const bool passed = refusal ? is_refusal(status, refusal) : !status;
   if (!passed) printf("FAIL %s, %s: %s\n", name, list, tsr_status_text(status));
@@ -256,7 +347,7 @@ static void try_list(const char *name, const char *text, const char *list, const
   tsr_status_free(status);
 }
 
-static void try_lists(tally *t) {
+static void try_lists(spmd_tally *t) {
   for (size_t i = 0; i < sizeof pass_cases / sizeof *pass_cases; i++)
     for (size_t k = 0; k < sizeof pass_lists / sizeof *pass_lists; k++)
       try_list(pass_cases[i].name, pass_cases[i].text, pass_lists[k], NULL, t);
@@ -267,7 +358,7 @@ static void try_lists(tally *t) {
 
 // ---- all ways ----
 
-static void try_case(const op_case *op, const test_mesh *mesh, bool all, tally *t) {
+static void try_case(const op_case *op, const test_mesh *mesh, bool all, spmd_tally *t) {
   program_text p = {.op = op, .mesh = mesh};
   int ways[MOST_ARGS + 1] = {0}, counts[MOST_ARGS + 1];
   split_args(&p);
@@ -283,7 +374,7 @@ static void try_case(const op_case *op, const test_mesh *mesh, bool all, tally *
   for (int64_t i = 0; i < tries; i++) {
     int64_t rest = i;
     for (int k = 0; k <= p.count; k++) {
-      ways[k] = each ? (int)(rest % counts[k]) : (int)draw((uint64_t)counts[k]);
+      ways[k] = each ? (int)(rest % counts[k]) : (int)spmd_draw((uint64_t)counts[k]);
       rest /= counts[k];
     }
     t->runs++;
@@ -295,7 +386,7 @@ static bool is_wanted(const char *name, int argc, char **argv) {
   bool any = false;
   for (int i = 1; i < argc; i++) {
     if (argv[i][0] == '-') {
-      i += !strcmp(argv[i], "--seed");
+      i += !strcmp(argv[i], "--seed") || !strcmp(argv[i], "--part");
       continue;
     }
     any = true;
@@ -304,23 +395,45 @@ static bool is_wanted(const char *name, int argc, char **argv) {
   return !any;
 }
 
-int main(int argc, char **argv) {
-  bool all = false;
-  tally t = {0, 0};
+typedef struct test_options {
+  bool all;
+  int part, parts;
+} test_options;
+
+static bool read_options(int argc, char **argv, test_options *out) {
+  *out = (test_options){.parts = 1};
   state = 1;
   for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--all")) all = true;
+    if (!strcmp(argv[i], "--all")) out->all = true;
     if (!strcmp(argv[i], "--seed") && i + 1 < argc) state = strtoull(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--part") && i + 1 < argc &&
+        sscanf(argv[i + 1], "%d/%d", &out->part, &out->parts) != 2)
+      return false;
   }
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    tally own = {0, 0};
+  return out->parts > 0 && out->part >= 0 && out->part < out->parts;
+}
+
+int main(int argc, char **argv) {
+  test_options options;
+  spmd_tally t = {0, 0};
+  if (!read_options(argc, argv, &options)) {
+    printf("usage: test_spmd [--all] [--seed N] [--part I/N] [NAME...]\n");
+    return 2;
+  }
+  for (size_t i = (size_t)options.part; i < sizeof cases / sizeof *cases;
+       i += (size_t)options.parts) {
+    spmd_tally own = {0, 0};
     if (!is_wanted(cases[i].op, argc, argv)) continue;
-    for (int m = 0; m < MESH_COUNT; m++) try_case(&cases[i], &meshes[m], all, &own);
+    for (int m = 0; m < MESH_COUNT; m++) try_case(&cases[i], &meshes[m], options.all, &own);
     printf("%-36s %4d ways, %d failed\n", cases[i].op, own.runs, own.failed);
     t.runs += own.runs;
     t.failed += own.failed;
   }
-  if (is_wanted("passes", argc, argv)) try_lists(&t);
+  if (!options.part && is_wanted("passes", argc, argv)) try_lists(&t);
+  if (!options.part && is_wanted("chains", argc, argv))
+    spmd_try_chains(options.all ? ALL_CHAINS : CHAINS, &t);
+  if (options.parts == 1 && is_wanted("", argc, argv) && is_wanted("coverage", argc, argv))
+    t.failed += check_coverage();
   printf("%d of %d partitioned runs failed\n", t.failed, t.runs);
   return t.failed || !t.runs;
 }
