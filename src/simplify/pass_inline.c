@@ -3,8 +3,10 @@
 // Functions are taken callees first, so that a body is final when it is copied. A body is copied
 // where that helps: it is small, or this call is the only one. Some calls stay: of functions that
 // reach themselves, that are marked no_inline, and those where the function, its arguments, its
-// results or the call carry attributes, such as shardings, which would have no place any more.
+// results or the call carry attributes, such as shardings, which would have no place any more
+// (the option `sharded` takes those of Shardy as said elsewhere).
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "simplify/rewriter.h"
@@ -33,7 +35,7 @@ typedef struct frame {
 typedef struct inlining {
   tsr_ir *ir;
   int64_t small;
-  bool all;
+  bool all, sharded;
   function *functions;
   int count;
   tsr_op **calls;  // of the functions on the stack
@@ -57,23 +59,33 @@ static function *callee_of(const inlining *in, const tsr_op *call) {
 
 // ---- what is known about functions ----
 
-static bool has_entries(const tsr_attr *list) {
+// Where all values have the shardings that they have inside, those of the call say nothing more.
+static bool may_go(const inlining *in, const char *name) {
+  return in->sharded && !strncmp(name, "sdy.", 4);
+}
+
+static bool has_entries(const inlining *in, const tsr_attr *list) {
   if (!list || list->kind != TSR_ATTR_ARRAY) return false;
-  for (int64_t i = 0; i < list->count; i++)
-    if (list->items[i]->kind != TSR_ATTR_DICT || list->items[i]->count) return true;
+  for (int64_t i = 0; i < list->count; i++) {
+    if (list->items[i]->kind != TSR_ATTR_DICT) return true;
+    for (int64_t k = 0; k < list->items[i]->count; k++)
+      if (!may_go(in, list->items[i]->entries[k].name)) return true;
+  }
   return false;
 }
 
-static bool is_bare(const tsr_op *op) {
-  return tsr_op_is_plain(op) && !tsr_op_attr(op, "no_inline") &&
-         !has_entries(tsr_op_attr(op, "arg_attrs")) && !has_entries(tsr_op_attr(op, "res_attrs"));
+static bool is_bare(const inlining *in, const tsr_op *op) {
+  for (int i = 0; i < op->attr_count; i++)
+    if (!tsr_op_is_inherent(op, op->attrs[i].name) && !may_go(in, op->attrs[i].name)) return false;
+  return !tsr_op_attr(op, "no_inline") && !has_entries(in, tsr_op_attr(op, "arg_attrs")) &&
+         !has_entries(in, tsr_op_attr(op, "res_attrs"));
 }
 
-static bool is_movable(const tsr_op *func) {
+static bool is_movable(const inlining *in, const tsr_op *func) {
   const tsr_ir_block *body = tsr_func_body(func);
   const tsr_op *end = body ? tsr_block_terminator(body) : NULL;
   return end && end->info->id == TSR_OP_FUNC_RETURN && func->regions[0].block_count == 1 &&
-         is_bare(func);
+         is_bare(in, func);
 }
 
 static tsr_status count_reference(const char *name, void *context) {
@@ -103,7 +115,7 @@ static tsr_status look_at_functions(inlining *in) {
   for (tsr_op *op = body->first; op; op = op->next) {
     op->mark = (uint32_t)++in->count;
     in->functions[in->count - 1] =
-        (function){.op = op, .movable = op->info->id == TSR_OP_FUNC && is_movable(op)};
+        (function){.op = op, .movable = op->info->id == TSR_OP_FUNC && is_movable(in, op)};
   }
   for (in->current = 0; in->current < in->count; in->current++)
     TSR_TRY(tsr_op_walk(in->functions[in->current].op, look_at_op, in));
@@ -168,7 +180,7 @@ static bool helps(const inlining *in, const function *f) {
 static tsr_status inline_call(inlining *in, function *caller, tsr_op *call) {
   function *f = callee_of(in, call);
   if (!f || f->state != DONE || f->recursive || !f->movable) return NULL;
-  if (!helps(in, f) || !is_bare(call) || !fits(call, f->op)) return NULL;
+  if (!helps(in, f) || !is_bare(in, call) || !fits(call, f->op)) return NULL;
   if (in->total_ops + f->ops > MOST_OPS)
     return tsr_fail(TOO_LARGE, "inlining calls makes more than %d ops", MOST_OPS);
   tsr_value_map *map = tsr_value_map_create();
@@ -245,7 +257,8 @@ static tsr_status inline_all(inlining *in) {
 tsr_status tsr_pass_inline(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
   inlining in = {.ir = ir,
                  .small = tsr_pass_number(options, TSR_SIMPLIFY_OPS, SMALL_OPS),
-                 .all = tsr_pass_flag(options, TSR_SIMPLIFY_ALL)};
+                 .all = tsr_pass_flag(options, TSR_SIMPLIFY_ALL),
+                 .sharded = tsr_pass_flag(options, TSR_SIMPLIFY_SHARDED)};
   tsr_status status = inline_all(&in);
   free(in.functions);
   free(in.calls);
