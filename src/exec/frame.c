@@ -36,6 +36,20 @@ static int64_t most_addresses(const tsr_step_list *list) {
   return most;
 }
 
+// The addresses of one kernel on one side.
+static int64_t most_kernel_addresses(const tsr_step_list *list) {
+  int64_t most = 0;
+  for (const tsr_schedule_step *step = list->first; step; step = step->next) {
+    if (step->kind == TSR_STEP_KERNEL && step->input_count > most) most = step->input_count;
+    if (step->kind == TSR_STEP_KERNEL && step->output_count > most) most = step->output_count;
+    for (int i = 0; i < step->list_count; i++) {
+      const int64_t inside = most_kernel_addresses(&step->lists[i]);
+      if (inside > most) most = inside;
+    }
+  }
+  return most;
+}
+
 static int most_lanes(const tsr_step_list *list) {
   int most = 1;
   for (const tsr_schedule_step *step = list->first; step; step = step->next) {
@@ -63,14 +77,19 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   frame->addresses = calloc((size_t)schedule->slot_count + 1, sizeof *frame->addresses);
   frame->inputs = calloc(most, sizeof *frame->inputs);
   frame->outputs = calloc(most, sizeof *frame->outputs);
+  frame->kernel_addresses = most_kernel_addresses(&schedule->steps) + 1;
+  const size_t kernels = (size_t)frame->kernel_addresses * (size_t)workers;
+  frame->worker_inputs = calloc(kernels, sizeof *frame->worker_inputs);
+  frame->worker_outputs = calloc(kernels, sizeof *frame->worker_outputs);
   frame->tables = calloc((size_t)schedule->slot_count + 1, sizeof *frame->tables);
   frame->arguments = calloc((size_t)plan->argument_addresses[schedule->argument_count] + 1,
                             sizeof *frame->arguments);
   frame->results =
       calloc((size_t)plan->result_addresses[schedule->result_count] + 1, sizeof *frame->results);
   frame->stamps = calloc((size_t)most_lanes(&schedule->steps), sizeof *frame->stamps);
-  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->tables ||
-      !frame->arguments || !frame->results || !frame->stamps)
+  if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->worker_inputs ||
+      !frame->worker_outputs || !frame->tables || !frame->arguments || !frame->results ||
+      !frame->stamps)
     return tsr_fail(NO_MEMORY, "memory of a run");
   if (plan->ranks) frame->moves.lanes = plan->ranks->lanes;
   int64_t scratch = 0;
@@ -102,6 +121,8 @@ void tsr_frame_destroy(tsr_frame *frame) {
   free(frame->addresses);
   free(frame->inputs);
   free(frame->outputs);
+  free(frame->worker_inputs);
+  free(frame->worker_outputs);
   free(frame->tables);
   free(frame->arguments);
   free(frame->results);
@@ -211,14 +232,48 @@ static const tsr_step_ranks *ranks_of(const tsr_schedule_run *run, const tsr_sch
   return run->plan->ranks ? &run->plan->ranks->steps[step->number] : NULL;
 }
 
-// Runs a kernel with the memory of one lane.
-static tsr_status run_for(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
-  for (int i = 0; i < step->input_count; i++)
-    run->frame->inputs[i] = address_of(run, step->inputs[i], lane);
-  for (int i = 0; i < step->output_count; i++)
-    run->frame->outputs[i] = address_of(run, step->outputs[i], lane);
-  const tsr_kernel_call call = call_of(run, step, lane);
+// Runs a kernel with the memory of one lane. `inputs` and `outputs` are room for its addresses.
+static tsr_status run_with(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane,
+                           tsr_kernel_call call, const char **inputs, char **outputs) {
+  for (int i = 0; i < step->input_count; i++) inputs[i] = address_of(run, step->inputs[i], lane);
+  for (int i = 0; i < step->output_count; i++) outputs[i] = address_of(run, step->outputs[i], lane);
+  call.inputs = inputs;
+  call.outputs = outputs;
   return step->run(step->description, &call);
+}
+
+static tsr_status run_for(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
+  return run_with(run, step, lane, call_of(run, step, lane), run->frame->inputs,
+                  run->frame->outputs);
+}
+
+// ---- classes side by side ----
+
+typedef struct class_tasks {
+  const tsr_schedule_run *run;
+  const tsr_schedule_step *step;
+  const tsr_class_places *places;
+} class_tasks;
+
+static tsr_status run_class(void *context, int64_t index, int worker) {
+  const class_tasks *t = context;
+  const tsr_schedule_run *run = t->run;
+  const int lane = lane_here(run, t->step, t->step->classes, t->places, (int)index);
+  tsr_kernel_call call = call_of(run, t->step, lane);
+  call.pool = NULL;
+  call.scratch = tsr_kernel_scratch(&call, worker);
+  const int64_t room = worker * run->frame->kernel_addresses;
+  return run_with(run, t->step, lane, call, run->frame->worker_inputs + room,
+                  run->frame->worker_outputs + room);
+}
+
+// Whether each class is too little work to be shared, and all of them are enough. Sizes alone
+// decide, and a kernel gives the same bits on any number of workers.
+static bool runs_side_by_side(const tsr_schedule_step *step, int count) {
+  enum { BYTES = 8, FLOPS = 16, MOST = 250 * 1000, LEAST = 30 * 1000 };  // per ns; ns
+  if (count < 2 || step->temp_slot >= 0) return false;
+  const int64_t all = step->bytes / BYTES + step->flops / FLOPS;
+  return all > LEAST && all / tsr_class_count(step->classes) < MOST;
 }
 
 // Whether no lane before is active and of the same class.
@@ -236,6 +291,10 @@ static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_ste
     const tsr_step_ranks *ranks = ranks_of(run, step);
     const tsr_class_places *places = ranks ? ranks->classes : NULL;
     const int count = count_here(run, step, step->classes, places);
+    if (runs_side_by_side(step, count)) {
+      class_tasks tasks = {run, step, places};
+      return tsr_pool_run(run->pool, count, run_class, &tasks);
+    }
     for (int i = 0; i < count; i++)
       TSR_TRY(run_for(run, step, lane_here(run, step, step->classes, places, i)));
     return NULL;

@@ -15,6 +15,10 @@ typedef struct tsr_frame {
   // Room for the addresses of one step: of inputs, then outputs, of all lanes.
   const char **inputs;
   char **outputs;
+  // The same for each worker that runs a class of a kernel by itself.
+  const char **worker_inputs;
+  char **worker_outputs;
+  int64_t kernel_addresses;
   // Room for the addresses of all arguments and results, of each class
   // (tsr_memory_plan.argument_addresses), and for pieces of whole ones.
   char **arguments, **results;
