@@ -1,0 +1,1 @@
+from_t5x_step
