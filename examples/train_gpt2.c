@@ -44,7 +44,7 @@ static tsr_status print_costs(const training *t) {
   if (talks(t))
     printf(
         "mesh {%s}: a device holds %lld bytes of arguments, runs %lld collectives a step and\n"
-        "  moves %lld bytes by them; all devices together need %lld bytes\n",
+        "  moves %lld bytes by them; this process needs %lld bytes\n",
         tsr_text_string(&mesh), (long long)info.argument_bytes, (long long)info.collective_count,
         (long long)info.collective_bytes, (long long)run.peak_bytes);
   return NULL;

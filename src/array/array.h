@@ -65,6 +65,8 @@ TSR_MUST_USE tsr_status tsr_array_fill_leaders(tsr_array *array, tsr_array_fill_
 void tsr_array_share(tsr_array *array);
 // The same for all followers, which release what they had.
 void tsr_array_share_leaders(tsr_array *array);
+// Releases buffers that followers share with their leaders, which may then be the only holders.
+void tsr_array_drop_followers(tsr_array *array);
 // Fails if the array was donated, or has no such local shard.
 TSR_MUST_USE tsr_status tsr_array_check_alive(const tsr_array *array);
 TSR_MUST_USE tsr_status tsr_array_check_local(const tsr_array *array, int64_t index);

@@ -39,8 +39,7 @@ tsr_status tsr_array_write(tsr_array *array, int64_t index, void **out_data) {
   return NULL;
 }
 
-// Releases buffers that followers share with their leaders, which may then be the only holders.
-static void drop_shared(tsr_array *array) {
+void tsr_array_drop_followers(tsr_array *array) {
   for (int64_t i = 0; i < array->slot_count; i++) {
     tsr_array_slot *slot = &array->slots[i];
     const tsr_array_slot *leader = &array->slots[slot->leader];
@@ -55,7 +54,7 @@ static void drop_shared(tsr_array *array) {
 // Private memory for every leader; followers share it again.
 static tsr_status unshare_leaders(tsr_array *array) {
   tsr_status status = NULL;
-  drop_shared(array);
+  tsr_array_drop_followers(array);
   for (int64_t i = 0; i < array->slot_count && !status; i++) {
     tsr_array_slot *slot = &array->slots[i];
     if (tsr_slot_is_leader(array, slot) && !tsr_buffer_is_writable(slot->buffer))

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "array/array.h"
+#include "base/buffer_internal.h"
 #include "base/room.h"
 #include "base/sized.h"
 #include "base/text_internal.h"
 #include "element/shape_internal.h"
+#include "exec/shard_run.h"
 #include "layout/layout_internal.h"
 #include "partitioned/compiled.h"
 #include "tessera/engine/array.h"
@@ -108,38 +110,96 @@ static tsr_status take_inputs(array_call *call, tsr_status found) {
   return status;
 }
 
+// ---- results ----
+
+// Whether no other argument reads the array.
+static bool is_listed_once(const array_call *call, const tsr_array *array) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < call->partitioned->info.argument_count; i++)
+    count += call->inputs[i] == array;
+  return count == 1;
+}
+
+// The array whose memory a result may take; NULL = none.
+static tsr_array *donor_of(const array_call *call, int64_t result) {
+  const int64_t donor = tsr_executable_shard_donor(call->compiled->executable, result);
+  if (donor < 0 || call->options.keep || !call->partitioned->arguments[donor].donated) return NULL;
+  return is_listed_once(call, call->inputs[donor]) ? call->inputs[donor] : NULL;
+}
+
+// Buffers that nobody else holds.
+static void take_buffers(tsr_array *from, tsr_array *to) {
+  tsr_array_drop_followers(from);
+  for (int64_t i = 0; i < to->slot_count; i++) {
+    tsr_array_slot *slot = &to->slots[i];
+    const int64_t at = tsr_array_local_find(from, slot->device);
+    if (!tsr_slot_is_leader(to, slot) || at < 0 || !from->slots[at].buffer) continue;
+    if (tsr_buffer_is_writable(from->slots[at].buffer)) tsr_slot_hold(slot, &from->slots[at]);
+  }
+}
+
+static tsr_status make_results(array_call *call) {
+  for (int64_t i = 0; i < call->partitioned->info.result_count; i++) {
+    const tsr_partitioned_value *value = &call->partitioned->results[i];
+    tsr_array *donor = donor_of(call, i);
+    TSR_TRY(tsr_array_alloc(call->compiled->comm, value->layout, value->dtype, &call->outputs[i]));
+    if (donor) take_buffers(donor, call->outputs[i]);
+    TSR_TRY(tsr_array_make_buffers(call->outputs[i]));
+    tsr_array_share(call->outputs[i]);
+  }
+  return NULL;
+}
+
 // ---- running ----
 
-static tsr_status run_whole(array_call *call, tsr_arena *arena) {
+// The shards of an array in the order of the mesh's positions; NULL on other ranks.
+static void list_shards(const array_call *call, const tsr_array *array, void **out_addresses) {
+  const int64_t devices = tsr_executable_device_count(call->compiled->executable);
+  for (int64_t i = 0; i < devices; i++) {
+    const int64_t device = tsr_mesh_device_at(call->partitioned->mesh, i);
+    const int64_t at = tsr_array_local_find(array, device);
+    out_addresses[i] = at < 0 ? NULL : array->slots[at].data;
+  }
+}
+
+// Addresses of arguments are listed before their buffers may go to results.
+static tsr_status prepare(array_call *call, tsr_arena *arena, void ***out_inputs,
+                          void ***out_outputs) {
   const tsr_partitioned_info *info = &call->partitioned->info;
-  void **inputs = tsr_arena_zeros(arena, (size_t)info->argument_count + 1, sizeof *inputs);
-  void **outputs = tsr_arena_zeros(arena, (size_t)info->result_count + 1, sizeof *outputs);
-  for (int64_t i = 0; i < info->argument_count; i++) {
-    tsr_executable_value value = TSR_EXECUTABLE_VALUE;
-    TSR_TRY(tsr_executable_argument(call->compiled->executable, i, &value));
-    inputs[i] = tsr_arena_zeros(arena, (size_t)value.bytes + 1, 1);
-    TSR_TRY(tsr_array_gather(call->inputs[i], inputs[i], value.bytes, NULL));
-  }
-  for (int64_t i = 0; i < info->result_count; i++) {
-    tsr_executable_value value = TSR_EXECUTABLE_VALUE;
-    TSR_TRY(tsr_executable_result(call->compiled->executable, i, &value));
-    outputs[i] = tsr_arena_zeros(arena, (size_t)value.bytes + 1, 1);
-  }
-  TSR_TRY(tsr_executable_run(call->compiled->executable, (const void *const *)inputs, outputs));
+  const size_t devices = (size_t)tsr_executable_device_count(call->compiled->executable);
+  void **inputs =
+      tsr_arena_zeros(arena, ((size_t)info->argument_count + 1) * devices, sizeof *inputs);
+  void **outputs =
+      tsr_arena_zeros(arena, ((size_t)info->result_count + 1) * devices, sizeof *outputs);
+  if (!inputs || !outputs) return tsr_fail(NO_MEMORY, "shards of %zu devices", devices);
+  for (int64_t i = 0; i < info->argument_count; i++)
+    list_shards(call, call->inputs[i], inputs + (size_t)i * devices);
+  TSR_TRY(make_results(call));
   for (int64_t i = 0; i < info->result_count; i++)
-    TSR_TRY(tsr_array_shard(call->compiled->comm, call->partitioned->results[i].layout,
-                            call->partitioned->results[i].dtype, outputs[i], NULL,
-                            &call->outputs[i]));
+    list_shards(call, call->outputs[i], outputs + (size_t)i * devices);
+  *out_inputs = inputs;
+  *out_outputs = outputs;
   return NULL;
 }
 
 static tsr_status run(array_call *call) {
   tsr_arena arena = TSR_ARENA_EMPTY;
-  tsr_scope scope = 0;
-  TSR_TRY(tsr_partitioned_enter(call->partitioned, &scope));
-  tsr_status status = run_whole(call, &arena);
-  if (call->partitioned->scoped) tsr_scope_leave(scope);
+  void **inputs = NULL, **outputs = NULL;
+  tsr_status status = prepare(call, &arena, &inputs, &outputs);
+  status = tsr_array_agree(call->compiled->comm, "call", status);
+  if (!status)
+    status =
+        tsr_executable_run_shards(call->compiled->executable, (const void *const *)inputs, outputs);
   tsr_arena_deinit(&arena);
+  return status;
+}
+
+static tsr_status run_in_scope(array_call *call) {
+  tsr_scope scope = 0;
+  TSR_TRY(tsr_array_agree(call->compiled->comm, "call",
+                          tsr_partitioned_enter(call->partitioned, &scope)));
+  tsr_status status = run(call);
+  if (call->partitioned->scoped) tsr_scope_leave(scope);
   return status;
 }
 
@@ -152,10 +212,9 @@ static void delete_donated(const array_call *call) {
 // ---- the call ----
 
 static tsr_status call_on(array_call *call, tsr_status found) {
-  tsr_status status = take_inputs(call, found);
-  if (status) return status;
-  status = tsr_array_agree(call->compiled->comm, "call", run(call));
-  if (!status) delete_donated(call);
+  TSR_TRY(take_inputs(call, found));
+  tsr_status status = run_in_scope(call);
+  delete_donated(call);
   return status;
 }
 

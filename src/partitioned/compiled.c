@@ -28,34 +28,42 @@ static tsr_status check_devices(const tsr_partitioned *partitioned, const tsr_co
   return NULL;
 }
 
-// Workers and memory are the comm's, unless the caller has others.
-static tsr_status compile(tsr_compiled *compiled, const tsr_compile_options *given) {
-  const tsr_partitioned *partitioned = compiled->partitioned;
-  tsr_compile_options options;
-  tsr_scope scope = 0;
-  TSR_TRY(tsr_sized_read(tsr_compile_options, given, &options));
-  TSR_TRY(check_devices(partitioned, compiled->comm));
+static tsr_status check(const tsr_partitioned *partitioned, const tsr_comm *comm,
+                        const tsr_compile_options *given, tsr_compile_options *out_options) {
+  TSR_TRY(tsr_sized_read(tsr_compile_options, given, out_options));
+  if (out_options->comm && out_options->comm != comm)
+    return tsr_fail(BAD_ARGUMENT, "the options have another comm than the one to compile for");
+  TSR_TRY(check_devices(partitioned, comm));
   TSR_TRY(check_values(partitioned->arguments, partitioned->info.argument_count));
-  TSR_TRY(check_values(partitioned->results, partitioned->info.result_count));
-  if (!options.pool && !options.workers) options.pool = tsr_comm_pool(compiled->comm);
-  if (!options.buffers) options.buffers = tsr_comm_buffers(compiled->comm);
-  TSR_TRY(tsr_partitioned_enter(partitioned, &scope));
-  tsr_status status = tsr_executable_compile(partitioned->entry, &options, &compiled->executable);
+  return check_values(partitioned->results, partitioned->info.result_count);
+}
+
+// Workers and memory are the comm's, unless the caller has others. The executable of several ranks
+// compares the programs of all.
+static tsr_status compile(tsr_compiled *compiled, tsr_compile_options *options) {
+  const tsr_partitioned *partitioned = compiled->partitioned;
+  tsr_scope scope = 0;
+  if (!options->pool && !options->workers) options->pool = tsr_comm_pool(compiled->comm);
+  if (!options->buffers) options->buffers = tsr_comm_buffers(compiled->comm);
+  options->comm = compiled->comm;
+  TSR_TRY(tsr_array_agree(compiled->comm, "compile", tsr_partitioned_enter(partitioned, &scope)));
+  tsr_status status = tsr_executable_compile(partitioned->entry, options, &compiled->executable);
   if (partitioned->scoped) tsr_scope_leave(scope);
   return status;
 }
 
 tsr_status tsr_partitioned_compile(const tsr_partitioned *partitioned, tsr_comm *comm,
-                                   const tsr_compile_options *options,
-                                   tsr_compiled **out_compiled) {
+                                   const tsr_compile_options *given, tsr_compiled **out_compiled) {
+  tsr_compile_options options;
   tsr_compiled *compiled = calloc(1, sizeof *compiled);
-  tsr_status status = compiled ? NULL : tsr_fail(NO_MEMORY, "a compiled program");
-  if (compiled) {
+  tsr_status status = compiled ? check(partitioned, comm, given, &options)
+                               : tsr_fail(NO_MEMORY, "a compiled program");
+  status = tsr_array_agree(comm, "compile", status);
+  if (!status) {
     compiled->partitioned = tsr_partitioned_retain(partitioned);
     compiled->comm = tsr_comm_retain(comm);
-    status = compile(compiled, options);
+    status = compile(compiled, &options);
   }
-  status = tsr_array_agree(comm, "compile", status);
   if (status)
     tsr_compiled_release(compiled);
   else

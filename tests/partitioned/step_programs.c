@@ -52,21 +52,25 @@ tsr_comm *comm_of(int64_t devices) {
   return comm;
 }
 
-tsr_partitioned *step_on(const char *mesh_text) {
+tsr_status try_step(const char *mesh_text, tsr_partitioned **out_step) {
   static const tsr_value_constraint specs[] = {{"x", "data, _"}, {"params['w']", "_, model"}};
   static const char *const donated[] = {"params"};
   TSR_OWN(program, program);
   TSR_OWN(mesh, mesh);
-  tsr_partitioned *step = NULL;
   tsr_partition_options options = TSR_PARTITION_OPTIONS;
-  program = step_program();
-  mesh = mesh_of(mesh_text);
+  TSR_TRY(tsr_program_read("test", step_text, strlen(step_text), NULL, &program));
+  TSR_TRY(tsr_mesh_parse(mesh_text, NULL, &mesh));
   options.mesh = mesh;
   options.specs = specs;
   options.spec_count = COUNT_OF(specs);
   options.donated = donated;
   options.donated_count = COUNT_OF(donated);
-  assert_ok(tsr_program_partition(program, &options, &step));
+  return tsr_program_partition(program, &options, out_step);
+}
+
+tsr_partitioned *step_on(const char *mesh) {
+  tsr_partitioned *step = NULL;
+  assert_ok(try_step(mesh, &step));
   return step;
 }
 
@@ -82,15 +86,20 @@ static void fill(step_values *values) {
   values->rate = 0.125F;
 }
 
-void make_arguments(const tsr_partitioned *step, tsr_comm *comm, tsr_array **out_arguments) {
+tsr_status try_arguments(const tsr_partitioned *step, tsr_comm *comm, tsr_array **out_arguments) {
   step_values values;
   fill(&values);
   const void *const data[] = {values.w, values.b, values.x, &values.rate};
   for (int64_t i = 0; i < ARGUMENT_COUNT; i++) {
     tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
-    assert_ok(tsr_partitioned_argument(step, i, &value));
-    assert_ok(tsr_array_shard(comm, value.layout, value.dtype, data[i], NULL, &out_arguments[i]));
+    TSR_TRY(tsr_partitioned_argument(step, i, &value));
+    TSR_TRY(tsr_array_shard(comm, value.layout, value.dtype, data[i], NULL, &out_arguments[i]));
   }
+  return NULL;
+}
+
+void make_arguments(const tsr_partitioned *step, tsr_comm *comm, tsr_array **out_arguments) {
+  assert_ok(try_arguments(step, comm, out_arguments));
 }
 
 void release_arrays(tsr_array **arrays, int count) {

@@ -16,8 +16,11 @@ tsr_mesh *mesh_of(const char *text);
 tsr_comm *comm_of(int64_t devices);
 // The step for a mesh, with the batch cut over "data" and w over "model".
 tsr_partitioned *step_on(const char *mesh);
+TSR_MUST_USE tsr_status try_step(const char *mesh, tsr_partitioned **out_step);
 // Arrays of the arguments, in their layouts: the same numbers for every mesh.
 void make_arguments(const tsr_partitioned *step, tsr_comm *comm, tsr_array **out_arguments);
+TSR_MUST_USE tsr_status try_arguments(const tsr_partitioned *step, tsr_comm *comm,
+                                      tsr_array **out_arguments);
 void release_arrays(tsr_array **arrays, int count);
 // What the program computes whole, as on one device.
 void run_whole(float *out_loss, float *out_w, float *out_b);

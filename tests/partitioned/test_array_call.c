@@ -3,6 +3,7 @@
 
 #include "array/array_internal.h"
 #include "partitioned/step_programs.h"
+#include "support/ranks.h"
 #include "support/test.h"
 #include "tessera/engine/array.h"
 #include "tessera/own.h"
@@ -80,6 +81,80 @@ static void donated_arrays_are_gone_unless_kept(void **state) {
   assert_fails_with(tsr_compiled_call(c.run, c.arguments, NULL, c.results), ARRAY_DELETED,
                     "argument params['w']");
   close_called(&c);
+}
+
+// Arrays of zeros for the arguments of a program.
+static void make_zeros(const tsr_partitioned *step, tsr_comm *comm, tsr_array **out_arguments) {
+  tsr_partitioned_info info = TSR_PARTITIONED_INFO;
+  assert_ok(tsr_partitioned_describe(step, &info));
+  for (int64_t i = 0; i < info.argument_count; i++) {
+    tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
+    assert_ok(tsr_partitioned_argument(step, i, &value));
+    assert_ok(tsr_array_zeros(comm, value.layout, value.dtype, &out_arguments[i]));
+  }
+}
+
+static void results_take_the_memory_of_donated_arrays(void **state) {
+  (void)state;
+  enum { PARAMETERS = 2, ALL = 3 };
+  TSR_OWN(program, program);
+  TSR_OWN(partitioned, step);
+  TSR_OWN(comm, comm);
+  TSR_OWN(compiled, run);
+  tsr_array *arguments[ALL + 1] = {NULL}, *results[PARAMETERS] = {NULL};
+  const void *before[PARAMETERS][8];
+  assert_ok(tsr_program_open("tests/programs/donated_sgd_update/program.mlir", NULL, &program));
+  assert_ok(tsr_program_partition(program, NULL, &step));
+  comm = comm_of(8);
+  assert_ok(tsr_partitioned_compile(step, comm, NULL, &run));
+  make_zeros(step, comm, arguments);
+  for (int i = 0; i < PARAMETERS; i++)
+    for (int k = 0; k < 8; k++) before[i][k] = tsr_array_data(arguments[i], k);
+  assert_ok(tsr_compiled_call(run, arguments, NULL, results));
+  for (int i = 0; i < PARAMETERS; i++)
+    for (int k = 0; k < 8; k++) assert_ptr_equal(tsr_array_data(results[i], k), before[i][k]);
+  release_arrays(arguments, ALL + 1);
+  release_arrays(results, PARAMETERS);
+}
+
+// An array that is listed twice is still read when the result is written.
+static void an_array_that_is_listed_twice_is_not_taken(void **state) {
+  (void)state;
+  TSR_OWN(program, program);
+  TSR_OWN(partitioned, step);
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(comm, comm);
+  TSR_OWN(compiled, run);
+  TSR_OWN(array, x);
+  tsr_array *results[2] = {NULL};
+  float data[8], sum[8], twice[8];
+  tsr_partition_options options = TSR_PARTITION_OPTIONS;
+  const char *const donated = "x";
+  program = program_of(
+      "func.func @main(%x: tensor<8xf32> loc(\"x\"), %y: tensor<8xf32> loc(\"y\")) -> "
+      "(tensor<8xf32>, tensor<8xf32>) {\n"
+      "  %0 = stablehlo.add %x, %x : tensor<8xf32>\n"
+      "  %1 = stablehlo.negate %y : tensor<8xf32>\n"
+      "  return %0, %1 : tensor<8xf32>, tensor<8xf32>\n}\n");
+  mesh = mesh_of("a=2");
+  options.mesh = mesh;
+  options.donated = &donated;
+  options.donated_count = 1;
+  assert_ok(tsr_program_partition(program, &options, &step));
+  comm = comm_of(2);
+  assert_ok(tsr_partitioned_compile(step, comm, NULL, &run));
+  for (int i = 0; i < 8; i++) data[i] = (float)i;
+  tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
+  assert_ok(tsr_partitioned_argument(step, 0, &value));
+  assert_ok(tsr_array_shard(comm, value.layout, TSR_F32, data, NULL, &x));
+  assert_ok(tsr_compiled_call(run, (tsr_array *[]){x, x}, NULL, results));
+  assert_ok(tsr_array_gather(results[0], sum, sizeof sum, NULL));
+  assert_ok(tsr_array_gather(results[1], twice, sizeof twice, NULL));
+  for (int i = 0; i < 8; i++) {
+    assert_true(sum[i] == (float)(2 * i));
+    assert_true(twice[i] == (float)-i);
+  }
+  release_arrays(results, 2);
 }
 
 // Memory that another array holds stays as it is.
@@ -191,6 +266,41 @@ static void narrow_elements_are_refused(void **state) {
   assert_fails_with(tsr_partitioned_compile(step, comm, NULL, &run), UNSUPPORTED, "x has dtype i4");
 }
 
+// ---- ranks ----
+
+typedef struct wanted_results {
+  float loss, w[WEIGHTS], b[OUTPUTS];
+} wanted_results;
+
+// On one rank of several, where nothing may be asserted.
+static tsr_status call_on_rank(void *context, tsr_comm *comm) {
+  const wanted_results *wanted = context;
+  float w[WEIGHTS], b[OUTPUTS], loss = 0;
+  tsr_array *arguments[ARGUMENT_COUNT] = {NULL}, *results[RESULT_COUNT] = {NULL};
+  TSR_OWN(partitioned, step);
+  TSR_OWN(compiled, run);
+  TSR_TRY(try_step("data=2,model=2", &step));
+  TSR_TRY(tsr_partitioned_compile(step, comm, NULL, &run));
+  TSR_TRY(try_arguments(step, comm, arguments));
+  TSR_TRY(tsr_compiled_call(run, arguments, NULL, results));
+  TSR_TRY(tsr_array_gather(results[RESULT_LOSS], &loss, sizeof loss, NULL));
+  TSR_TRY(tsr_array_gather(results[RESULT_W], w, sizeof w, NULL));
+  TSR_TRY(tsr_array_gather(results[RESULT_B], b, sizeof b, NULL));
+  release_arrays(arguments, ARGUMENT_COUNT);
+  release_arrays(results, RESULT_COUNT);
+  if (loss != wanted->loss || memcmp(w, wanted->w, sizeof w) || memcmp(b, wanted->b, sizeof b))
+    return tsr_fail(CHECK_FAILED, "rank %d has other results", tsr_comm_rank(comm));
+  return NULL;
+}
+
+static void ranks_compute_the_same(void **state) {
+  (void)state;
+  wanted_results wanted;
+  run_whole(&wanted.loss, wanted.w, wanted.b);
+  assert_ok(test_ranks_run(2, (const int64_t[]){0, 2, 4}, call_on_rank, &wanted));
+  assert_ok(test_ranks_run(3, (const int64_t[]){0, 1, 3, 4}, call_on_rank, &wanted));
+}
+
 // Figures of a run come with the executable.
 static void costs_are_those_of_the_executable(void **state) {
   (void)state;
@@ -203,7 +313,8 @@ static void costs_are_those_of_the_executable(void **state) {
 }
 
 SUITE(array_call, TEST(results_are_those_of_the_whole_program),
-      TEST(donated_arrays_are_gone_unless_kept), TEST(shared_memory_is_not_taken),
+      TEST(donated_arrays_are_gone_unless_kept), TEST(results_take_the_memory_of_donated_arrays),
+      TEST(an_array_that_is_listed_twice_is_not_taken), TEST(shared_memory_is_not_taken),
       TEST(another_layout_is_refused_or_moved), TEST(wrong_arrays_are_refused_by_name),
       TEST(a_comm_needs_the_devices_of_the_mesh), TEST(narrow_elements_are_refused),
-      TEST(costs_are_those_of_the_executable))
+      TEST(ranks_compute_the_same), TEST(costs_are_those_of_the_executable))
