@@ -15,6 +15,7 @@
 #include "program/program_internal.h"
 #include "syntax/syntax.h"
 #include "tessera/engine/buffer.h"
+#include "tessera/engine/collectives.h"
 #include "tessera/own.h"
 
 // ---- figures ----
@@ -113,7 +114,9 @@ static tsr_status check_memory(const tsr_executable *e, int64_t max_memory) {
 // ---- compiling ----
 
 static tsr_status open_pools(tsr_executable *e, const tsr_compile_options *options) {
+  e->comm = options->comm ? tsr_comm_retain(options->comm) : NULL;
   e->pool = options->pool;
+  if (!e->pool && e->comm && !options->workers) e->pool = tsr_comm_pool(e->comm);
   if (!e->pool) {
     TSR_TRY(tsr_pool_create(options->workers, &e->own_pool));
     e->pool = e->own_pool;
@@ -182,6 +185,7 @@ void tsr_executable_release(const tsr_executable *executable) {
     e->idle = next;
   }
   tsr_rank_plan_destroy(e->ranks);
+  tsr_comm_release(e->comm);
   tsr_schedule_destroy(e->schedule);
   tsr_pool_destroy(e->own_pool);
   tsr_buffer_pool_release(e->buffers);

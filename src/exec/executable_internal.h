@@ -13,6 +13,7 @@ struct tsr_executable {
   const tsr_program *program;  // whose memory constants and names are
   tsr_schedule *schedule;
   tsr_memory_plan plan;
+  tsr_comm *comm;        // of the options; NULL = none
   tsr_rank_plan *ranks;  // NULL = all devices are in this process
   tsr_signature signature;
   tsr_pool *pool, *own_pool;

@@ -8,7 +8,6 @@
 
 #include "base/buffer_internal.h"
 #include "tessera/engine/buffer.h"
-#include "tessera/engine/collectives.h"
 
 double tsr_seconds_now(void) {
   struct timespec now;
@@ -576,7 +575,7 @@ static tsr_status copy_result(const tsr_schedule_run *run, int result) {
 }
 
 static bool has_no_lane(const tsr_schedule_run *run) {
-  return run->plan->ranks && !tsr_comm_local_count(run->plan->ranks->lanes->comm);
+  return run->plan->ranks && !run->plan->ranks->lanes->here_count;
 }
 
 tsr_status tsr_run_schedule(tsr_schedule_run *run) {

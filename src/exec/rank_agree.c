@@ -129,6 +129,13 @@ typedef struct rank_choice {
   int32_t same, choice;
 } rank_choice;
 
+// The first rank whose lanes do not all choose as those of rank 0; -1 = there is none.
+static int find_other(const rank_choice *all, int ranks) {
+  for (int r = 0; r < ranks; r++)
+    if (!all[r].same || all[r].choice != all[0].choice) return r;
+  return -1;
+}
+
 tsr_status tsr_rank_agree_choice(const tsr_rank_plan *plan, const tsr_schedule_step *step,
                                  bool same, int32_t choice) {
   tsr_comm *comm = plan->lanes->comm;
@@ -137,13 +144,12 @@ tsr_status tsr_rank_agree_choice(const tsr_rank_plan *plan, const tsr_schedule_s
   rank_choice *all = calloc((size_t)ranks, sizeof *all);
   tsr_status status = all ? tsr_comm_share(comm, &mine, sizeof mine, all)
                           : tsr_fail(NO_MEMORY, "choices of %d ranks", ranks);
-  for (int r = 0; !status && r < ranks; r++)
-    if (tsr_comm_first_device(comm, r) < tsr_comm_first_device(comm, r + 1) &&
-        (!all[r].same || all[r].choice != choice))
-      status = tsr_fail(UNSUPPORTED,
-                        "%s at line %u: devices meet in it, and those of rank %d do not choose the "
-                        "same way as those of rank %d",
-                        step->op->name, step->op->line, r, tsr_comm_rank(comm));
+  const int other = status ? -1 : find_other(all, ranks);
   free(all);
-  return status;
+  if (other < 0) return status;
+  return tsr_fail(
+      UNSUPPORTED,
+      "%s at line %u: holds steps in which all devices meet, and devices of ranks 0 and "
+      "%d take different ways in it",
+      step->op->name, step->op->line, other);
 }

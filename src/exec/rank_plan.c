@@ -61,6 +61,19 @@ static bool meets_inside(const tsr_schedule_step *step) {
   return false;
 }
 
+// A rank without lanes takes no part in steps, and choices are compared among all ranks.
+static tsr_status check_all_have_lanes(const rank_planning *p, const tsr_schedule_step *step) {
+  const tsr_rank_lanes *lanes = p->out->lanes;
+  const tsr_class_places *all = NULL;
+  TSR_TRY(places_of(p, NULL, &all));
+  const int ranks = tsr_comm_rank_count(lanes->comm);
+  if (all->starts[1] == ranks) return NULL;
+  return tsr_fail(UNSUPPORTED,
+                  "%s at line %u: devices may take different ways in it, and %d of %d ranks have "
+                  "none",
+                  step->op->name, step->op->line, ranks - all->starts[1], ranks);
+}
+
 static tsr_status plan_list(const rank_planning *p, const tsr_step_list *list);
 
 static tsr_status plan_step(const rank_planning *p, const tsr_schedule_step *step) {
@@ -70,6 +83,7 @@ static tsr_status plan_step(const rank_planning *p, const tsr_schedule_step *ste
   if (step->kind == TSR_STEP_ACROSS) return plan_across(p, step, out);
   const int chosen = step->kind == TSR_STEP_WHILE ? step->condition : step->inputs[0];
   out->compares = slots[chosen].classes && meets_inside(step);
+  if (out->compares) TSR_TRY(check_all_have_lanes(p, step));
   for (int i = 0; i < step->list_count; i++) TSR_TRY(plan_list(p, &step->lists[i]));
   return NULL;
 }

@@ -10,9 +10,9 @@
 
 static tsr_status check_devices(const tsr_comm *comm, int lanes, const int64_t *devices) {
   const int64_t count = tsr_comm_device_count(comm);
-  if (count != lanes)
-    return tsr_fail(DEVICE_COUNT_MISMATCH, "the program is for %d devices, and the comm has %lld",
-                    lanes, (long long)count);
+  if (count < lanes)
+    return tsr_fail(TOO_FEW_DEVICES, "the program is for %d devices, and the comm has %lld", lanes,
+                    (long long)count);
   for (int i = 0; i < lanes; i++)
     if (devices[i] < 0 || devices[i] >= count)
       return tsr_fail(UNKNOWN_DEVICE, "device %lld of the program's mesh, the comm has 0 to %lld",
@@ -28,6 +28,7 @@ static tsr_status fill_lanes(tsr_rank_lanes *out, const int64_t *devices) {
   for (int i = 0; i < out->lanes; i++) {
     out->devices[i] = devices[i];
     out->ranks[i] = tsr_comm_rank_of(out->comm, devices[i]);
+    out->here_count += tsr_lane_is_here(out, i);
   }
   return NULL;
 }

@@ -23,14 +23,14 @@ typedef struct tsr_class_places {
 } tsr_class_places;
 
 typedef struct tsr_rank_lanes {
-  tsr_comm *comm;  // retained
-  int lanes;
+  tsr_comm *comm;            // retained
+  int lanes, here_count;     // those of this rank
   int64_t *devices;          // of each lane, numbers of the comm
   int *ranks;                // of each lane
   tsr_class_places *places;  // of all partitions asked for
 } tsr_rank_lanes;
 
-// Lane i is on device `devices[i]` of the comm; each has a different one.
+// Lane i is on device `devices[i]` of the comm; each has a different one. The comm may have more.
 TSR_MUST_USE tsr_status tsr_rank_lanes_create(tsr_comm *comm, int lanes, const int64_t *devices,
                                               tsr_rank_lanes **out_lanes);
 void tsr_rank_lanes_destroy(tsr_rank_lanes *lanes);  // NULL is fine

@@ -8,6 +8,7 @@ int suite_lanes(void);
 int suite_moves(void);
 int suite_parallel(void);
 int suite_products(void);
+int suite_rank_runs(void);
 int suite_reductions(void);
 int suite_shards(void);
 
@@ -23,6 +24,7 @@ int main(void) {
   failed += suite_moves();
   failed += suite_parallel();
   failed += suite_products();
+  failed += suite_rank_runs();
   failed += suite_reductions();
   failed += suite_shards();
   return failed;

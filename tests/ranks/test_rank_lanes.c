@@ -72,7 +72,7 @@ static void classes_have_places(void **state) {
 static tsr_status open_wrong(void *context, tsr_comm *comm) {
   tsr_rank_lanes *lanes = NULL;
   const int64_t *wrong = context;
-  const tsr_status status = tsr_rank_lanes_create(comm, wrong ? LANES : 4, wrong, &lanes);
+  const tsr_status status = tsr_rank_lanes_create(comm, wrong ? LANES : 8, wrong, &lanes);
   tsr_rank_lanes_destroy(lanes);
   return status;
 }
@@ -80,8 +80,8 @@ static tsr_status open_wrong(void *context, tsr_comm *comm) {
 static void devices_must_fit_the_comm(void **state) {
   int64_t wrong[LANES] = {0, 1, 2, 3, 4, 6};
   (void)state;
-  assert_fails_with(test_ranks_run(3, firsts, open_wrong, NULL), DEVICE_COUNT_MISMATCH,
-                    "the program is for 4 devices, and the comm has 6");
+  assert_fails_with(test_ranks_run(3, firsts, open_wrong, NULL), TOO_FEW_DEVICES,
+                    "the program is for 8 devices, and the comm has 6");
   assert_fails_with(test_ranks_run(3, firsts, open_wrong, wrong), UNKNOWN_DEVICE,
                     "device 6 of the program's mesh, the comm has 0 to 5");
 }
