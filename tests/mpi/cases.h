@@ -5,6 +5,7 @@
 #include "tessera/comm.h"
 #include "tessera/engine/collectives.h"
 #include "tessera/mpi.h"
+#include "tessera/program/executable.h"
 #include "tessera/status.h"
 
 int case_conformance(void);
@@ -15,6 +16,10 @@ int case_arrays(void);
 int case_load(void);
 int case_save(void);
 int case_programs(void);
+int case_programs_fast(void);
+int case_programs_few(void);
+int case_programs_fail(void);
+int case_gone_program(void);
 int case_mistakes(void);
 int case_create(void);
 int case_open(void);
@@ -24,6 +29,14 @@ int case_gone_late(void);
 int case_gone_stop(void);
 int case_unlike_short(void);
 int case_unlike_long(void);
+
+// A program for as many devices as the comm has: each sums its 4 numbers with those of the others,
+// `turns` times.
+tsr_status compile_loop(tsr_comm *comm, int turns, tsr_executable **out_executable);
+// Runs it, or any program of one argument and one result, where every device here has the same
+// shards.
+tsr_status run_here(const tsr_executable *executable, const tsr_comm *comm, const void *in,
+                    void *out);
 
 extern int check_failures;  // of this rank
 int check_rank(void);

@@ -14,7 +14,7 @@
 #include "tessera/reduction.h"
 #include "tessera/status.h"
 
-enum { VICTIM = 1, LENGTH = 1 << 20, STEPS = 3 };
+enum { VICTIM = 1, LENGTH = 1 << 20, STEPS = 3, TURNS = 2000 };
 // Ranks that are alive have a quarter of it to answer the roll, on a machine with many more ranks
 // than cores.
 static const double timeout = 4.0;
@@ -52,17 +52,19 @@ typedef struct field {
   tsr_comm *comm;
   tsr_groups groups;
   float *in, *out;
+  tsr_executable *executable;  // what is done over and over; NULL = an all-reduce
 } field;
 
 static tsr_status reduce(const field *f) {
   const void *in = f->in;
   void *out = f->out;
+  if (f->executable) return run_here(f->executable, f->comm, in, out);
   return tsr_comm_all_reduce(f->comm, &f->groups, TSR_F32, TSR_REDUCE_SUM, LENGTH, &in, &out);
 }
 
 // The job goes on; `act` makes the victim go wrong between two calls, or lets it do so in the midst
 // of one.
-static int lose(void (*act)(void), bool victim_speaks) {
+static int lose(void (*act)(void), bool victim_speaks, bool in_program) {
   field f = {.in = calloc(LENGTH, sizeof(float)), .out = calloc(LENGTH, sizeof(float))};
   const int size = check_size();
   int64_t *members = calloc((size_t)size, sizeof *members);
@@ -71,6 +73,7 @@ static int lose(void (*act)(void), bool victim_speaks) {
   const tsr_comm_options options = {.size = sizeof options, .workers = 1, .timeout = timeout};
   MPI_Barrier(MPI_COMM_WORLD);  // ranks may start seconds apart
   if (!check_ok("create", tsr_comm_create_mpi(MPI_COMM_WORLD, 1, &options, &f.comm))) return 1;
+  if (in_program && !check_ok("compile", compile_loop(f.comm, TURNS, &f.executable))) return 1;
   for (int i = 0; i < STEPS; i++)
     if (!check_ok("a step", reduce(&f))) return 1;
   if (check_rank() == VICTIM) act();
@@ -120,6 +123,7 @@ int case_gone_before(void) {
   return end_job(false);
 }
 
-int case_gone_exit(void) { return lose(die_soon, false); }
-int case_gone_late(void) { return lose(come_late, true); }
-int case_gone_stop(void) { return lose(stand_still_soon, false); }
+int case_gone_exit(void) { return lose(die_soon, false, false); }
+int case_gone_late(void) { return lose(come_late, true, false); }
+int case_gone_stop(void) { return lose(stand_still_soon, false, false); }
+int case_gone_program(void) { return lose(die_soon, false, true); }

@@ -28,6 +28,10 @@ static const struct {
     {"load", case_load},
     {"save", case_save},
     {"programs", case_programs},
+    {"programs-fast", case_programs_fast},
+    {"programs-few", case_programs_few},
+    {"programs-fail", case_programs_fail},
+    {"gone-program", case_gone_program},
 };
 
 int check_failures;
