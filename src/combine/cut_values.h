@@ -13,6 +13,12 @@ TSR_MUST_USE tsr_status tsr_cut_is_uniform(tsr_ir *ir, tsr_value *value, const t
 TSR_MUST_USE tsr_status tsr_cut_attr(tsr_ir *ir, tsr_value *value, const tsr_attr *like,
                                      const tsr_attr **out_sharding);
 
+// The axes of two arrays of SDY_AXIS, in the order of the mesh.
+TSR_MUST_USE tsr_status tsr_joined_axes(tsr_ir *ir, const tsr_attr *mesh, const tsr_attr *a,
+                                        const tsr_attr *b, const tsr_attr **out_axes);
+// Says in its sharding that a value has partial results along the axes of an all-reduce.
+TSR_MUST_USE tsr_status tsr_partial_mark(tsr_ir *ir, tsr_value *value, const tsr_op *reduce);
+
 // Of an sdy.all_reduce.
 int tsr_reduction_of(const tsr_op *reduce);              // TSR_SDY_REDUCTION_SUM and so on
 const tsr_attr *tsr_reduced_axes(const tsr_op *reduce);  // an SDY_AXIS_LIST

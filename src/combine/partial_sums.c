@@ -67,52 +67,6 @@ static tsr_status find_path(tsr_ir *ir, const tsr_value *value, partial_path *pa
 
 // ---- moving them ----
 
-static tsr_status join_parts(tsr_arena *arena, const tsr_attr *mesh, const tsr_attr *a,
-                             const tsr_attr *b, tsr_sdy_parts *out) {
-  tsr_sdy_parts first, second, rest;
-  TSR_TRY(tsr_sdy_parts_make(arena, mesh, a, &first));
-  TSR_TRY(tsr_sdy_parts_make(arena, mesh, b, &second));
-  TSR_NEED(tsr_parts_minus(arena, mesh, &second, &first, &rest) ? mesh : NULL);
-  out->items = tsr_arena_zeros(arena, (size_t)(first.count + rest.count) + 1, sizeof *out->items);
-  TSR_NEED(out->items);
-  for (out->count = 0; out->count < first.count; out->count++)
-    out->items[out->count] = first.items[out->count];
-  for (int64_t i = 0; i < rest.count; i++) out->items[out->count++] = rest.items[i];
-  tsr_sdy_parts_join(mesh, out);
-  return NULL;
-}
-
-// The axes of two arrays of SDY_AXIS, in the order of the mesh.
-static tsr_status joined_axes(tsr_ir *ir, const tsr_attr *mesh, const tsr_attr *a,
-                              const tsr_attr *b, const tsr_attr **out_axes) {
-  tsr_arena arena = TSR_ARENA_EMPTY;
-  tsr_sdy_parts parts = {NULL, 0};
-  tsr_status status = join_parts(&arena, mesh, a, b, &parts);
-  if (!status) *out_axes = tsr_parts_attr(ir, mesh, &parts);
-  tsr_arena_deinit(&arena);
-  if (!status) TSR_NEED(*out_axes);
-  return status;
-}
-
-// Says that a value has partial results along the axes of an all-reduce. Arguments of blocks and
-// results of calls and loops are never partial in a program that is whole.
-static tsr_status mark_partial(tsr_ir *ir, tsr_value *value, const tsr_op *reduce) {
-  const tsr_attr *to = tsr_op_attr(reduce, "out_sharding"), *sharding = NULL;
-  const tsr_attr *mesh = tsr_sdy_mesh_of(ir, reduce, to);
-  if (!mesh || !value->def || value->def->region_count > 1 || tsr_op_is(value->def, TSR_OP_CALL))
-    return NULL;
-  TSR_TRY(tsr_cut_attr(ir, value, to, &sharding));
-  const tsr_attr *axes = NULL;
-  const tsr_attr *kind = tsr_attr_enum(ir, TSR_ENUM_SDY_REDUCTION, tsr_reduction_of(reduce));
-  TSR_TRY(joined_axes(ir, mesh, tsr_attr_field(sharding, TSR_SDY_SHARDING_UNREDUCED),
-                      tsr_attr_field(tsr_reduced_axes(reduce), TSR_SDY_AXIS_LIST_AXES), &axes));
-  TSR_NEED(kind);
-  sharding = tsr_sharding_with(ir, sharding, TSR_SDY_SHARDING_UNREDUCED, axes);
-  sharding = sharding ? tsr_sharding_with(ir, sharding, TSR_SDY_SHARDING_REDUCTION, kind) : NULL;
-  TSR_NEED(sharding);
-  return tsr_value_sharding_set(ir, value, sharding);
-}
-
 // Puts an all-reduce like `reduce` behind an op whose result is partial from now on.
 static tsr_status reduce_behind(tsr_rewriter *r, tsr_op *op, const tsr_op *reduce) {
   tsr_value *result = tsr_op_result(op, 0);
@@ -121,7 +75,7 @@ static tsr_status reduce_behind(tsr_rewriter *r, tsr_op *op, const tsr_op *reduc
                                 .axes = tsr_reduced_axes(reduce),
                                 .reduction = tsr_op_attr(reduce, "reduction_op")};
   TSR_TRY(tsr_cut_attr(r->ir, result, tsr_op_attr(reduce, "out_sharding"), &parts.sharding));
-  TSR_TRY(mark_partial(r->ir, result, reduce));
+  TSR_TRY(tsr_partial_mark(r->ir, result, reduce));
   tsr_op *made = tsr_collective_create(r->ir, reduce, result, &parts);
   TSR_NEED(made);
   tsr_op_insert_after(op, made);
@@ -132,8 +86,8 @@ static tsr_status reduce_behind(tsr_rewriter *r, tsr_op *op, const tsr_op *reduc
 // Takes the all-reduce at the head of a path away: all values on it are partial.
 static tsr_status open_path(tsr_rewriter *r, const partial_path *path) {
   for (int i = 0; i < path->count; i++)
-    TSR_TRY(mark_partial(r->ir, tsr_op_result(path->ops[i], 0), path->reduce));
-  TSR_TRY(mark_partial(r->ir, tsr_op_operand(path->reduce, 0), path->reduce));
+    TSR_TRY(tsr_partial_mark(r->ir, tsr_op_result(path->ops[i], 0), path->reduce));
+  TSR_TRY(tsr_partial_mark(r->ir, tsr_op_operand(path->reduce, 0), path->reduce));
   return tsr_rewriter_replace(r, path->reduce, tsr_op_operand(path->reduce, 0));
 }
 
@@ -262,12 +216,13 @@ static tsr_status join_axes(tsr_rewriter *r, tsr_op *op) {
       tsr_reduction_of(inner) != tsr_reduction_of(op))
     return NULL;
   const tsr_attr *axes = NULL;
-  TSR_TRY(joined_axes(r->ir, mesh, tsr_attr_field(tsr_reduced_axes(inner), TSR_SDY_AXIS_LIST_AXES),
-                      tsr_attr_field(tsr_reduced_axes(op), TSR_SDY_AXIS_LIST_AXES), &axes));
+  TSR_TRY(tsr_joined_axes(r->ir, mesh,
+                          tsr_attr_field(tsr_reduced_axes(inner), TSR_SDY_AXIS_LIST_AXES),
+                          tsr_attr_field(tsr_reduced_axes(op), TSR_SDY_AXIS_LIST_AXES), &axes));
   axes = tsr_attr_record(r->ir, TSR_RECORD_SDY_AXIS_LIST, &axes);
   TSR_NEED(axes);
   TSR_TRY(tsr_op_attr_set(r->ir, op, "reduction_axes", axes));
-  TSR_TRY(mark_partial(r->ir, tsr_op_operand(inner, 0), op));
+  TSR_TRY(tsr_partial_mark(r->ir, tsr_op_operand(inner, 0), op));
   TSR_TRY(tsr_rewriter_replace(r, inner, tsr_op_operand(inner, 0)));
   return tsr_rewriter_changed(r, op);
 }

@@ -185,7 +185,8 @@ static const char partition_list[] =
     "sdy-drop-sharding-rules";
 // What makes collectives fewer and smaller: in the program of all devices, where shardings say
 // which devices hold the same values, and in that of one.
-static const char combine_whole_list[] = "inline{sharded},share-collectives,partial-sums,gather-operands";
+static const char combine_whole_list[] =
+    "inline{sharded},share-collectives,partial-sums,sink-moves,loop-collectives,gather-operands";
 static const char combine_device_list[] = "share-collectives,exchange-parts,broadcast-slices,cse";
 
 static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options,
