@@ -95,6 +95,13 @@ tsr_value *tsr_gathered_dim_find(const tsr_localizing *l, const tsr_site *site, 
 tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, int64_t dim,
                                const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes);
 
+// A sum over the devices along axes, of a value that only one of them has: others have neutral ones
+// (tsr_site_neutral). Exact for every type.
+tsr_value *tsr_site_all_sum(tsr_localizing *l, tsr_site *site, tsr_value *x,
+                            const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes);
+// The scalar that changes no number it is added to: -0 for floats, false.
+tsr_value *tsr_site_neutral(tsr_site *site, const tsr_type *like);
+
 // ---- ops ----
 
 tsr_localize_fn tsr_localize_all_gather, tsr_localize_all_slice, tsr_localize_all_to_all,

@@ -4,6 +4,7 @@
 
 #include "localize/localize.h"
 #include "propagate/edits.h"
+#include "simplify/scalar.h"
 
 // ---- what they share ----
 
@@ -166,6 +167,32 @@ static tsr_value *add_reduction(collective *c, tsr_op_id id, tsr_value *x, const
   tsr_op *op = tsr_site_op(&c->site, id, &x, 1, &type, 1, 1, attrs, dim < 0 ? 3 : 4);
   tsr_site_body(&c->site, op, reduction_ops[reduction], type->element);
   return op ? tsr_op_result(op, 0) : NULL;
+}
+
+tsr_value *tsr_site_all_sum(tsr_localizing *l, tsr_site *site, tsr_value *x,
+                            const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes) {
+  const tsr_site_attr attrs[] = {{"channel_handle", tsr_next_channel(l)},
+                                 {"replica_groups", tsr_device_groups(l, cut, axes)},
+                                 {"use_global_device_ids", tsr_attr_unit(l->ir)}};
+  if (!x) return NULL;
+  tsr_op *op = tsr_site_op(site, TSR_OP_ALL_REDUCE, &x, 1, &x->type, 1, 1, attrs, 3);
+  if (!op) return NULL;
+  tsr_site_body(site, op, x->type->dtype == TSR_BOOL ? TSR_OP_OR : TSR_OP_ADD, x->type->element);
+  return tsr_op_result(op, 0);
+}
+
+tsr_value *tsr_site_neutral(tsr_site *site, const tsr_type *like) {
+  const tsr_type *type = tsr_site_scalar(site, like);
+  char *bytes = tsr_ir_alloc(site->ir, TSR_SCALAR_BYTES);
+  tsr_scalar_type scalar;
+  tsr_scalar zero = {.i = 0};
+  if (!type || !bytes || !tsr_scalar_type_of(type, &scalar)) return tsr_site_zeros(site, type);
+  if (scalar.kind == TSR_CLASS_FLOAT || scalar.kind == TSR_CLASS_COMPLEX)
+    zero = (tsr_scalar){.f = -0.0, .imag = -0.0};
+  if (!tsr_scalar_store(&scalar, zero, bytes)) return tsr_site_zeros(site, type);
+  const tsr_site_attr value = {"value",
+                               tsr_attr_dense(site->ir, type, bytes, (size_t)scalar.bytes)};
+  return tsr_site_add(site, TSR_OP_CONSTANT, type, NULL, 0, &value, 1);
 }
 
 tsr_status tsr_localize_all_reduce(tsr_localizing *l, tsr_op *op) {

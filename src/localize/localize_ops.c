@@ -408,21 +408,3 @@ tsr_status tsr_localize_window(tsr_localizing *l, tsr_op *op) {
   }
   return tsr_localize_plain(l, op);
 }
-
-// ---- dynamic_slice ----
-
-// Dims that are sharded are sliced whole: their sizes are those of the shards.
-tsr_status tsr_localize_dynamic_slice(tsr_localizing *l, tsr_op *op) {
-  tsr_whole from;
-  TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, 0), &from));
-  TSR_TRY(tsr_localize_plain(l, op));
-  const tsr_type *type = tsr_op_result(op, 0)->type;
-  for (int d = 0; d < type->rank; d++)
-    if (tsr_cut_axes(from.cut, d)->count &&
-        tsr_attr_int_at(tsr_op_attr(op, "slice_sizes"), d) != from.type->dims[d])
-      return tsr_fail(CONSTRAINT, "%s: dimension %d is sharded, and the slice is not whole",
-                      op->name, d);
-  const tsr_attr *sizes = tsr_attr_ints(l->ir, type->dims, type->rank);
-  TSR_NEED(sizes);
-  return tsr_op_attr_set(l->ir, op, "slice_sizes", sizes);
-}

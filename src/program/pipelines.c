@@ -178,7 +178,7 @@ static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, i
 // ---- partitioning ----
 
 static const char partition_list[] =
-    "composites,if-to-case,chlo-rules,sdy-propagation-pipeline,one-mesh,even-shards,"
+    "composites,if-to-case,chlo-rules,note-uneven,sdy-propagation-pipeline,one-mesh,even-shards,"
     "partition-rules,sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,"
     "gather-uneven,sdy-resolve-permutation-factors{leave-exchanges},note-fallbacks,"
     "canonicalize{enable-patterns=sdy-reshard},sdy-reshard-to-collectives,canonicalize,"

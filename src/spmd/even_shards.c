@@ -7,6 +7,7 @@
 #include "propagate/sharding_passes.h"
 #include "propagate/symbol_names.h"
 #include "factor/shardings.h"
+#include "spmd/fallbacks.h"
 #include "spmd/spmd_passes.h"
 #include "verify/sdy_checks.h"
 
@@ -28,6 +29,7 @@ static tsr_status make_even(tsr_op *op, void *context) {
     const tsr_attr *even = sharding;
     TSR_TRY(tsr_sharding_even(w->ir, op, result->type, &even));
     if (tsr_attr_equal(even, sharding)) continue;
+    TSR_TRY(tsr_spmd_fallback_uneven(w->ir, op, i, result->type, sharding));
     TSR_TRY(tsr_value_sharding_set(w->ir, result, even));
     ++*w->changes;
   }
@@ -38,6 +40,22 @@ tsr_status tsr_pass_even_shards(tsr_ir *ir, const tsr_pass_options *options, int
   even_walk w = {ir, changes};
   (void)options;
   return tsr_op_walk(ir->module, make_even, &w);
+}
+
+// ---- arguments ----
+
+// Shardy drops the axes of arguments that do not divide them when it propagates.
+tsr_status tsr_pass_note_uneven(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
+  const tsr_op *entry = tsr_ir_entry(ir);
+  const tsr_ir_block *body = entry ? tsr_func_body(entry) : NULL;
+  (void)options;
+  (void)changes;
+  for (int i = 0; body && i < body->arg_count; i++) {
+    const tsr_attr *sharding = tsr_dict_find(tsr_func_arg_attrs(entry, i), "sdy.sharding");
+    if (sharding && body->args[i]->type->kind == TSR_TYPE_TENSOR)
+      TSR_TRY(tsr_spmd_fallback_uneven(ir, entry, i, body->args[i]->type, sharding));
+  }
+  return NULL;
 }
 
 // ---- one mesh ----

@@ -127,13 +127,13 @@ static const struct {
     {TSR_OP_REDUCE, "partial results of the body cannot be combined"},
     {TSR_OP_SCATTER, "partial results of the body cannot be combined"},
     {TSR_OP_RESHAPE, "the shards of the result have elements of several shards"},
-    {TSR_OP_CONVOLUTION, "windows cross the borders of shards"},
-    {TSR_OP_REDUCE_WINDOW, "windows cross the borders of shards"},
+    {TSR_OP_CONVOLUTION, "the axes do not divide the dimension of the result"},
+    {TSR_OP_REDUCE_WINDOW, "the axes do not divide the dimension of the result"},
     {TSR_OP_SELECT_AND_SCATTER, "windows cross the borders of shards"},
     {TSR_OP_CONCATENATE, "the operands are joined along the dimension"},
-    {TSR_OP_SLICE, "elements move further than to a neighbour, or by steps"},
-    {TSR_OP_PAD, "elements move further than to a neighbour"},
-    {TSR_OP_DYNAMIC_SLICE, "where the slice begins is known only when the program runs"},
+    {TSR_OP_SLICE, "the axes do not divide the dimension of the result"},
+    {TSR_OP_PAD, "the axes do not divide the dimension of the result"},
+    {TSR_OP_DYNAMIC_SLICE, "a sum of parts of the slice would move more than all of the operand"},
     {TSR_OP_RNG_BIT_GENERATOR, "the state of the generator is needed whole"},
 };
 
@@ -173,8 +173,8 @@ static int64_t received_bytes(const tsr_type *type, const tsr_tensor_sharding *c
   return tsr_saturated_multiply(bytes, tsr_parts_size(axes) - 1);
 }
 
-static tsr_status add_fallback(fallback_walk *w, const tsr_op *op, int operand, int dim,
-                               const tsr_tensor_sharding *from, const tsr_sdy_parts *axes,
+static tsr_status add_fallback(tsr_ir *ir, const tsr_op *op, int operand, const tsr_type *type,
+                               int dim, const tsr_tensor_sharding *from, const tsr_sdy_parts *axes,
                                const char *cause) {
   tsr_text text = TSR_TEXT_EMPTY;
   print_axes(from->mesh, axes, &text);
@@ -183,11 +183,10 @@ static tsr_status add_fallback(fallback_walk *w, const tsr_op *op, int operand, 
                            .operand = operand,
                            .dim = dim,
                            .axes = tsr_text_string(&text),
-                           .bytes = received_bytes(tsr_operand_type(op, operand), from, axes),
+                           .bytes = received_bytes(type, from, axes),
                            .cause = cause};
-  if (!status) status = add_row(w->ir, &row);
+  if (!status) status = add_row(ir, &row);
   tsr_text_deinit(&text);
-  ++*w->changes;
   return status;
 }
 
@@ -215,7 +214,9 @@ static tsr_status note_operand(fallback_walk *w, tsr_op *op, const tsr_op_rule *
     const char *cause = cause_of(op, rule, operand, d, from);
     if (!cause || !from->dims[d].axes.count) continue;
     TSR_TRY(gathered_axes(w, from, to, d, &axes));
-    if (tsr_parts_size(&axes) > 1) TSR_TRY(add_fallback(w, op, operand, d, from, &axes, cause));
+    if (tsr_parts_size(&axes) <= 1) continue;
+    TSR_TRY(add_fallback(w->ir, op, operand, value->type, d, from, &axes, cause));
+    ++*w->changes;
   }
   return NULL;
 }
@@ -235,5 +236,20 @@ tsr_status tsr_pass_note_fallbacks(tsr_ir *ir, const tsr_pass_options *options, 
   (void)options;
   tsr_status status = tsr_op_walk(ir->module, note_op, &w);
   tsr_arena_deinit(&w.scratch);
+  return status;
+}
+
+tsr_status tsr_spmd_fallback_uneven(tsr_ir *ir, const tsr_op *op, int index, const tsr_type *type,
+                                    const tsr_attr *sharding) {
+  const bool argument = tsr_op_is(op, TSR_OP_FUNC);
+  const tsr_tensor_sharding *cut = NULL;
+  tsr_arena arena = {0};
+  tsr_status status = tsr_cut_of_attr(&arena, ir, op, sharding, &cut);
+  for (int d = 0; cut && d < cut->rank && !status; d++)
+    if (type->dims[d] != TSR_DYNAMIC && type->dims[d] % tsr_cut_count(cut, d))
+      status = add_fallback(ir, op, index, type, d, cut, &cut->dims[d].axes,
+                            argument ? "its axes do not divide the dimension of the argument"
+                                     : "its axes do not divide the dimension of its result");
+  tsr_arena_deinit(&arena);
   return status;
 }

@@ -6,14 +6,18 @@
 #include "ir/ir.h"
 
 typedef struct tsr_spmd_fallback {
-  const char *op;  // "stablehlo.sort"
-  int64_t operand, dim;
-  const char *axes;   // that it is gathered along: "x" or "x, y"
-  int64_t bytes;      // that each device receives, in one run of the op
-  int64_t places;     // where it happens: ops that are alike are one row
-  const char *cause;  // why the op is not cut there
+  const char *op;        // "stablehlo.sort"
+  int64_t operand, dim;  // with the cause "... of its result", the operand is the result's index
+  const char *axes;      // that it is gathered along: "x" or "x, y"
+  int64_t bytes;         // that each device receives, in one run of the op
+  int64_t places;        // where it happens: ops that are alike are one row
+  const char *cause;     // why the op is not cut there
 } tsr_spmd_fallback;
 
+// Adds the dims of an argument, or of the result of an op, that the axes of `sharding` do not
+// divide, and that stay whole therefore. `index` is that of the argument or result.
+TSR_MUST_USE tsr_status tsr_spmd_fallback_uneven(tsr_ir *ir, const tsr_op *op, int index,
+                                                 const tsr_type *type, const tsr_attr *sharding);
 int64_t tsr_spmd_fallback_count(const tsr_ir *ir);
 tsr_spmd_fallback tsr_spmd_fallback_at(const tsr_ir *ir, int64_t index);
 

@@ -5,6 +5,7 @@
 // needs replication.
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "factor/rule.h"
 #include "factor/rule_build.h"
 #include "propagate/edits.h"
@@ -149,6 +150,48 @@ static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_ru
   return tsr_rule_finish(&builder, false, rule);
 }
 
+// ---- slices whose start is not known ----
+
+// Whether a sum of what each device has of the slice moves less than gathering the operand.
+static tsr_status sums_slice(rule_writing *w, const tsr_op *op, bool *out) {
+  const tsr_type *from = tensor_type(op, 0), *to = op->results[0].type;
+  const tsr_tensor_sharding *cut = NULL;
+  int64_t sent = 2, held = 1, shards = 1;
+  TSR_TRY(tsr_cut_of_value(&w->scratch, w->ir, tsr_op_operand(op, 0), &cut));
+  for (int d = 0; cut && d < cut->rank; d++) {
+    const int64_t count = tsr_cut_count(cut, d);
+    held = tsr_saturated_multiply(held, from->dims[d] / count);
+    const bool whole = from->dims[d] == to->dims[d];
+    sent = tsr_saturated_multiply(sent, whole ? to->dims[d] / count : to->dims[d]);
+    if (!whole) shards = tsr_saturated_multiply(shards, count);
+  }
+  *out = sent < tsr_saturated_multiply(held, shards - 1);
+  return NULL;
+}
+
+static tsr_status slice_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  const int count = op->operand_count + 1;
+  const tsr_type *from = tensor_type(op, 0), *to = op->results[0].type;
+  int *ranks = tsr_arena_zeros(&w->scratch, (size_t)count + 1, sizeof *ranks);
+  tsr_rule_builder builder;
+  bool sums = false;
+  TSR_NEED(ranks);
+  TSR_TRY(sums_slice(w, op, &sums));
+  if (!sums) return NULL;
+  ranks[0] = ranks[count - 1] = from->rank;
+  if (!tsr_rule_begin(&builder, &w->scratch, op->operand_count, count, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int d = 0; d < from->rank; d++) {
+    const int held = tsr_add_factor(&builder, from->dims[d], TSR_FACTOR_PASS, false);
+    tsr_map_dim(&builder, 0, d, held);
+    tsr_map_dim(&builder, count - 1, d,
+                from->dims[d] == to->dims[d]
+                    ? held
+                    : tsr_add_factor(&builder, to->dims[d], TSR_FACTOR_NEED_REPLICATION, true));
+  }
+  return tsr_rule_finish(&builder, false, rule);
+}
+
 // ---- concatenations ----
 
 static tsr_value *tensor_of(const tsr_op *op, int tensor) {
@@ -251,6 +294,8 @@ static tsr_status visit_op(tsr_op *op, void *context) {
     rule = replicate(w, op, rule, is_single);
   else if (tsr_op_is(op, TSR_OP_CONVOLUTION))
     TSR_TRY(window_rule(w, op, &rule));
+  else if (tsr_op_is(op, TSR_OP_DYNAMIC_SLICE))
+    TSR_TRY(slice_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_CONCATENATE))
     TSR_TRY(join_rule(w, op, &rule));
   else if (has_body(op))
