@@ -4,6 +4,7 @@
 #include "collective/axis_strides.h"
 #include "collective/canonical_rules.h"
 #include "collective/collective_build.h"
+#include "collective/first_reshards.h"
 #include "ir/intern.h"
 #include "propagate/edits.h"
 #include "tessera/engine/hash.h"
@@ -41,7 +42,7 @@ static bool are_known(const void *item, const void *wanted) {
 static tsr_status find_strides(tsr_greedy *g, const tsr_attr *mesh, const tsr_attr *sharding,
                                const tsr_type *type, const tsr_axis_strides **out_strides) {
   tsr_arena *arena = NULL;
-  tsr_intern_table *memory = tsr_greedy_memory(g, &arena);
+  tsr_intern_table *memory = tsr_greedy_memory(g, TSR_GREEDY_STRIDES, &arena);
   const known_strides wanted = {.sharding = sharding, .type = type};
   const void *const key[] = {sharding, type};
   const uint64_t hash = tsr_hash64(key, sizeof key, 0);
@@ -123,9 +124,33 @@ static tsr_status fits(tsr_greedy *g, const reshard_wish *wish, const tsr_op *ot
   return NULL;
 }
 
+// The reshard that fits, of those that are first of their kind; `out_many` = several do, and the
+// order of uses decides.
+static tsr_status choose_first(tsr_greedy *g, const reshard_wish *wish,
+                               const tsr_first_reshards *firsts, tsr_value **out_found,
+                               bool *out_many) {
+  for (int64_t i = 0; i < firsts->count; i++) {
+    tsr_op *other = firsts->items[i];
+    bool same = false;
+    if (other == wish->op || !tsr_greedy_is_before(g, other, wish->op)) continue;
+    TSR_TRY(fits(g, wish, other, &same));
+    if (!same) continue;
+    *out_many = *out_found != NULL;
+    if (*out_many) break;
+    *out_found = tsr_op_result(other, 0);
+  }
+  if (*out_many) *out_found = NULL;
+  return NULL;
+}
+
 // Looks at the uses of a value: gives a reshard that fits, and adds reshapes to the list.
 static tsr_status look_at(tsr_greedy *g, const reshard_wish *wish, const tsr_value *value,
                           tsr_value ***list, int64_t *count, tsr_value **out_found) {
+  tsr_first_reshards firsts;
+  bool known = false, many = false;
+  TSR_TRY(tsr_first_reshards_of(g, value, wish->op, &known, &firsts));
+  if (known) TSR_TRY(choose_first(g, wish, &firsts, out_found, &many));
+  if (known && !many) return NULL;
   for (const tsr_use *use = value->uses; use; use = use->next) {
     tsr_op *user = use->user;
     bool same = false;

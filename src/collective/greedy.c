@@ -30,16 +30,19 @@ struct tsr_greedy {
   tsr_intern_table constants;
   int64_t changes;
   tsr_arena arena;
-  tsr_intern_table memory;  // of rules
-  tsr_arena kept;           // what stands in it
+  tsr_intern_table memory[TSR_GREEDY_KINDS];  // of rules
+  tsr_arena kept;                             // what stands in it
+  int64_t moves;
 };
 
 tsr_ir *tsr_greedy_ir(tsr_greedy *g) { return g->ir; }
 tsr_arena *tsr_greedy_arena(tsr_greedy *g) { return &g->arena; }
 
-tsr_intern_table *tsr_greedy_memory(tsr_greedy *g, tsr_arena **out_arena) {
+int64_t tsr_greedy_moves(const tsr_greedy *g) { return g->moves; }
+
+tsr_intern_table *tsr_greedy_memory(tsr_greedy *g, tsr_greedy_kind kind, tsr_arena **out_arena) {
   *out_arena = &g->kept;
-  return &g->memory;
+  return &g->memory[kind];
 }
 
 // ---- the stack ----
@@ -84,8 +87,13 @@ static tsr_status take_off(tsr_op *op, void *context) {
   return NULL;
 }
 
-void tsr_greedy_forget(tsr_greedy *g, tsr_op *op) {
+static void forget(tsr_greedy *g, tsr_op *op) {
   tsr_status_free(tsr_op_walk(op, take_off, g));  // cannot fail
+}
+
+void tsr_greedy_forget(tsr_greedy *g, tsr_op *op) {
+  g->moves++;
+  forget(g, op);
 }
 
 static void reverse_stack(tsr_greedy *g) {
@@ -160,7 +168,7 @@ static tsr_status leave(tsr_op *op, void *context) {
 
 tsr_status tsr_greedy_erase(tsr_greedy *g, tsr_op *op) {
   TSR_TRY(tsr_op_walk_after(op, leave, g));
-  tsr_greedy_forget(g, op);
+  forget(g, op);
   tsr_op_erase(op);
   return NULL;
 }
@@ -319,7 +327,7 @@ tsr_status tsr_greedy_run(tsr_ir *ir, const tsr_greedy_rule *rules, int count, c
   free(g.stack);
   free(g.nodes);
   tsr_intern_deinit(&g.constants);
-  tsr_intern_deinit(&g.memory);
+  for (int i = 0; i < TSR_GREEDY_KINDS; i++) tsr_intern_deinit(&g.memory[i]);
   tsr_arena_deinit(&g.arena);
   tsr_arena_deinit(&g.kept);
   return status;

@@ -27,8 +27,15 @@ TSR_MUST_USE tsr_status tsr_greedy_run(tsr_ir *ir, const tsr_greedy_rule *rules,
 
 tsr_ir *tsr_greedy_ir(tsr_greedy *g);
 tsr_arena *tsr_greedy_arena(tsr_greedy *g);  // for one rule: free when it ends
-// What rules remember from op to op, for all rounds: a table of things in an arena of its own.
-struct tsr_intern_table *tsr_greedy_memory(tsr_greedy *g, tsr_arena **out_arena);
+// What rules remember from op to op, for all rounds: tables of things, in an arena of their own.
+typedef enum tsr_greedy_kind {
+  TSR_GREEDY_STRIDES,
+  TSR_GREEDY_USES,
+  TSR_GREEDY_FIRSTS,
+  TSR_GREEDY_KINDS
+} tsr_greedy_kind;
+struct tsr_intern_table *tsr_greedy_memory(tsr_greedy *g, tsr_greedy_kind kind,
+                                           tsr_arena **out_arena);
 // Puts an op that was put somewhere, or changed, on the stack, and the ops around it.
 TSR_MUST_USE tsr_status tsr_greedy_push(tsr_greedy *g, tsr_op *op);
 // Puts a new op before `place`, and on the stack.
@@ -38,6 +45,7 @@ TSR_MUST_USE tsr_status tsr_greedy_replace(tsr_greedy *g, tsr_op *op, tsr_value 
 TSR_MUST_USE tsr_status tsr_greedy_erase(tsr_greedy *g, tsr_op *op);
 // Takes an op and the ops in its regions off the stack, until all ops are pushed again.
 void tsr_greedy_forget(tsr_greedy *g, tsr_op *op);
+int64_t tsr_greedy_moves(const tsr_greedy *g);  // how often that was done: ops may be elsewhere now
 // Whether `a` stands before `b`, which is in the same block.
 bool tsr_greedy_is_before(tsr_greedy *g, tsr_op *a, tsr_op *b);
 

@@ -1,8 +1,11 @@
 // Collectives in place of reshards, canonical forms, and the export pipeline.
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/text_internal.h"
 #include "collective/collective_passes.h"
 #include "program/pipelines.h"
+#include "propagate/edits.h"
 #include "support/sharded_programs.h"
 #include "support/test.h"
 #include "syntax/syntax.h"
@@ -278,6 +281,59 @@ static void parts_that_exclude_each_other_are_gathered_first(void **state) {
   assert_sharded(clash, COUNT_OF(clash));
 }
 
+// A value of so many reshards that the first ones of each kind are kept. Some stand in a branch,
+// and share within it only; a reshape comes at last, after which all uses are looked through again.
+static char *many_reshards(int count, bool reshape) {
+  static const char *const kinds[] = {"{\"a\"}, {}", "{}, {\"a\"}", "{\"a\"}, {\"b\"}"};
+  tsr_text text = TSR_TEXT_EMPTY;
+  tsr_text_add(&text, MESH
+               "func.func @main(%x: tensor<8x8xf32>, %i: tensor<i32>) -> "
+               "tensor<8x8xf32> {\n");
+  if (reshape)
+    tsr_text_add(&text,
+                 "  %s = stablehlo.reshape %x : (tensor<8x8xf32>) -> tensor<64xf32>\n"
+                 "  %t = sdy.reshard %s <@mesh, [{\"c\"}]> : tensor<64xf32>\n"
+                 "  %u = stablehlo.custom_call @keep(%t) {has_side_effect = true} : "
+                 "(tensor<64xf32>) -> tensor<64xf32>\n");
+  for (int i = 0; i < count; i++)
+    tsr_text_addf(&text,
+                  "  %%r%d = sdy.reshard %%x <@mesh, [%s]> : tensor<8x8xf32>\n"
+                  "  %%a%d = stablehlo.add %%%s%d, %%r%d : tensor<8x8xf32>\n",
+                  i, kinds[i % 3], i, i ? "a" : "r", i ? i - 1 : 0, i);
+  tsr_text_addf(&text,
+                "  %%c = \"stablehlo.case\"(%%i) ({\n"
+                "    %%p = sdy.reshard %%x <@mesh, [{\"a\"}, {}]> : tensor<8x8xf32>\n"
+                "    %%q = sdy.reshard %%x <@mesh, [{\"a\"}, {}]> : tensor<8x8xf32>\n"
+                "    %%s1 = stablehlo.add %%p, %%q : tensor<8x8xf32>\n"
+                "    stablehlo.return %%s1 : tensor<8x8xf32>\n"
+                "  }) : (tensor<i32>) -> tensor<8x8xf32>\n"
+                "  %%z = stablehlo.add %%c, %%a%d : tensor<8x8xf32>\n"
+                "  return %%z : tensor<8x8xf32>\n}\n",
+                count - 1);
+  assert_ok(tsr_text_check(&text));
+  return text.data;
+}
+
+static tsr_status count_reshard(tsr_op *op, void *context) {
+  int *count = context;
+  *count += tsr_op_is(op, TSR_OP_SDY_RESHARD);
+  return NULL;
+}
+
+static void reshards_of_a_value_with_many_uses_are_shared(void **state) {
+  (void)state;
+  for (int reshape = 0; reshape < 2; reshape++) {
+    char *text = many_reshards(100, reshape);
+    tsr_ir *ir = sharded_program(text);
+    int count = 0;
+    assert_ok(tsr_all_passes_run(ir, "canonicalize", NULL));
+    assert_ok(tsr_op_walk(ir->module, count_reshard, &count));
+    assert_int_equal(count, 3 + 1 + reshape);
+    tsr_ir_destroy(ir);
+    free(text);
+  }
+}
+
 static void unknown_patterns_are_refused(void **state) {
   (void)state;
   assert_refused("canonicalize{enable-patterns=sdy-rehard}", "",
@@ -305,5 +361,6 @@ static void passes_survive_every_failed_allocation(void **state) {
 
 SUITE(collective_passes, TEST(passes_change_programs_as_shardy_and_mlir_do),
       TEST(passes_have_names_and_summaries_in_order),
-      TEST(parts_that_exclude_each_other_are_gathered_first), TEST(unknown_patterns_are_refused),
+      TEST(parts_that_exclude_each_other_are_gathered_first),
+      TEST(reshards_of_a_value_with_many_uses_are_shared), TEST(unknown_patterns_are_refused),
       TEST(passes_survive_every_failed_allocation))

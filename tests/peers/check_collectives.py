@@ -9,10 +9,12 @@ same. Modules that jaxlib refuses, before or after the pass, are left out. Shard
 before the sharding that was asked for, ours must end with it.
 """
 import argparse
+import json
 import pathlib
 import random
 import re
 import subprocess
+import sys
 import tempfile
 
 from jax._src.interpreters import mlir
@@ -336,6 +338,27 @@ def ask_shardy(text, pipeline):
         return None
 
 
+def answer_all(path):
+    """What a process of its own does: a line for each text of a file, since Shardy may crash."""
+    job = json.loads(pathlib.Path(path).read_text())
+    for text in job["texts"]:
+        print(json.dumps(ask_shardy(text, job["pipeline"])), flush=True)
+
+
+def ask_shardy_apart(texts, pipeline, folder):
+    """An answer for each text; None also for those on which Shardy crashes."""
+    answers, path = [], folder / "asked.json"
+    while len(answers) < len(texts):
+        asked = texts[len(answers):]
+        path.write_text(json.dumps({"texts": asked, "pipeline": pipeline}))
+        done = subprocess.run([sys.executable, __file__, "--answer", path], capture_output=True, text=True)
+        lines = [json.loads(line) for line in done.stdout.split("\n") if line]
+        answers += lines
+        if len(lines) < len(asked):
+            answers.append(None)
+    return answers
+
+
 def ask_us(tessera, texts, flags, folder):
     path = folder / "programs.mlir"
     path.write_text(MARK.join(texts))
@@ -374,7 +397,7 @@ def show(text, wanted, found):
 
 def compare(tessera, texts, passes, folder, what):
     pipeline = "builtin.module(%s)" % ",".join("func.func(%s)" % p if p.startswith("sdy") else p for p in passes)
-    asked = [(text, ask_shardy(text, pipeline)) for text in texts]
+    asked = list(zip(texts, ask_shardy_apart(texts, pipeline, folder)))
     known = [(text, wanted) for text, wanted in asked if wanted is not None]
     found = ask_us(tessera, [text for text, _ in known], ["--" + p for p in passes], folder)
     failed = unfinished = 0
@@ -392,13 +415,13 @@ def compare(tessera, texts, passes, folder, what):
     return failed
 
 
-def program_texts():
+def program_texts(folder):
     """Recorded programs with the reshards that jaxlib inserts after propagation."""
     root = pathlib.Path(__file__).resolve().parent.parent / "programs"
     texts = [path.read_text() for path in sorted(root.glob("*/program.mlir"))]
     pipeline = ("builtin.module(sdy-propagation-pipeline,"
                 "func.func(sdy-insert-explicit-reshards{enable-full-version=true}))")
-    made = [ask_shardy(text, pipeline) for text in texts if "sdy." in text]
+    made = ask_shardy_apart([text for text in texts if "sdy." in text], pipeline, folder)
     return [text for text in made if text]
 
 
@@ -409,7 +432,7 @@ def run(arguments, folder):
     texts = [collective_module(rng) for _ in range(15 * arguments.count)]
     failed += compare(arguments.tessera, texts, ["canonicalize"], folder, "canonicalize")
     passes = ["canonicalize", "sdy-reshard-to-collectives", "canonicalize"]
-    failed += compare(arguments.tessera, program_texts(), passes, folder, "programs")
+    failed += compare(arguments.tessera, program_texts(folder), passes, folder, "programs")
     if failed:
         raise SystemExit("%d modules differ (seed %d)" % (failed, arguments.seed))
 
@@ -419,9 +442,14 @@ def main():
     parser.add_argument("--tessera", default="tessera")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--answer", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context() as context:
         context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is left out
-        run(parser.parse_args(), pathlib.Path(folder))
+        if arguments.answer:
+            answer_all(arguments.answer)
+        else:
+            run(arguments, pathlib.Path(folder))
 
 
 if __name__ == "__main__":
