@@ -9,19 +9,18 @@ set(release $<CONFIG:Release>)
 set(release_gcc $<AND:$<CONFIG:Release>,$<C_COMPILER_ID:GNU>>)
 file(GLOB deciding_sources CONFIGURE_DEPENDS
   src/array/*.c src/bytecode/*.c src/exec/*.c src/factor/*.c src/file/*.c src/ir/*.c src/layout/*.c
-  src/lower/*.c src/mesh/*.c src/plan/*.c src/propagate/*.c src/regex/*.c src/rules/*.c
-  src/sequence/*.c src/simplify/*.c src/spec/*.c src/syntax/*.c src/tiling/*.c src/topology/*.c
-  src/transfer/*.c src/verify/*.c
-  src/tile/tile_program.c src/tile/tile_dims.c src/tile/tile_finish.c
-  src/kernel/lapack_calls.c src/kernel/fft_plan.c)
+  src/lower/*.c src/mesh/*.c src/plan/*.c src/propagate/*.c src/ranks/*.c src/regex/*.c
+  src/rules/*.c src/sequence/*.c src/simplify/*.c src/spec/*.c src/syntax/*.c src/tiling/*.c
+  src/topology/*.c src/transfer/*.c src/verify/*.c src/tile/tile_program.c src/tile/tile_dims.c
+  src/tile/tile_finish.c src/kernel/lapack_calls.c src/kernel/fft_plan.c)
 # Constants of megabytes pass through these.
 list(FILTER deciding_sources EXCLUDE REGEX "(read|print|artifact)_dense[.]c$|syntax/lexer[.]c$")
 # What runs once for a program or waits for files is made small.
 file(GLOB once_sources CONFIGURE_DEPENDS
-  src/advice/*.c src/builder/*.c src/collective/*.c src/format/*.c src/gspmd/*.c src/insight/*.c
-  src/job/*.c src/lanes/*.c src/load/*.c src/localize/*.c src/map/*.c src/partitioner/*.c
-  src/place/*.c src/preflight/*.c src/processes/*.c src/refine/*.c src/reshard/*.c
-  src/resolve/*.c src/spmd/*.c src/store/*.c)
+  src/advice/*.c src/builder/*.c src/collective/*.c src/combine/*.c src/format/*.c src/gspmd/*.c
+  src/insight/*.c src/job/*.c src/lanes/*.c src/load/*.c src/localize/*.c src/map/*.c
+  src/partitioned/*.c src/partitioner/*.c src/place/*.c src/preflight/*.c src/processes/*.c
+  src/refine/*.c src/reshard/*.c src/resolve/*.c src/spmd/*.c src/store/*.c)
 file(GLOB plain_loops CONFIGURE_DEPENDS
   src/tile/tile_kernels.c src/tile/tile_blocks.c src/*/gemm_kernels.c src/*/arg_reduce_plain.c
   src/*/fold_loops.c src/*/fft_lines.c src/comm/reduce_kernels.c)
