@@ -10,6 +10,8 @@
 #include "bytecode/bytecode.h"
 #include "bytecode/export_file.h"
 #include "cli/sources.h"
+#include "tessera/own.h"
+#include "tessera/program/partitioned.h"
 
 // ---- recognising ----
 
@@ -86,6 +88,20 @@ tsr_status cli_print_program(const cli_args *args, const tsr_program *program, t
   options.locations = cli_has(args, "locations");
   TSR_TRY(cli_int(args, "elide", 0, &options.elide_elements));
   return tsr_program_print(program, &options, out);
+}
+
+tsr_status cli_put_on_mesh(const cli_args *args, tsr_program **program) {
+  tsr_partition_options options = TSR_PARTITION_OPTIONS;
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(partitioned, partitioned);
+  if (!cli_has_mesh(args)) return NULL;
+  TSR_TRY(cli_open_mesh(args, &mesh));
+  options.mesh = mesh;
+  TSR_TRY(tsr_program_partition(*program, &options, &partitioned));
+  tsr_program *moved = tsr_program_retain(tsr_partitioned_lower(partitioned, TSR_LOWERED_WHOLE));
+  tsr_program_release(*program);
+  *program = moved;
+  return NULL;
 }
 
 int64_t cli_device_count(const tsr_program *program) {

@@ -30,9 +30,10 @@ static tsr_status run_partition(cli_args *args) {
   tsr_program *program = NULL, *partitioned = NULL;
   TSR_TRY(check_partition_options(args));
   TSR_TRY(cli_open_program(args->positional[0], false, &program));
-  tsr_status status = NULL;
+  tsr_status status = cli_put_on_mesh(args, &program);
   const int64_t devices = cli_device_count(program);
-  if (devices < 2) status = tsr_fail(BAD_ARGUMENT, "no sharding names a mesh of several devices");
+  if (!status && devices < 2)
+    status = tsr_fail(BAD_ARGUMENT, "no sharding names a mesh of several devices");
   if (!status)
     status = tsr_program_transform(
         program, cli_has(args, "lanes") ? "partition,lanes" : "partition", &partitioned);
@@ -46,6 +47,7 @@ static tsr_status run_partition(cli_args *args) {
 
 // clang-format off
 static const cli_option options[] = {
+    CLI_OPTIONS_AXES, CLI_OPTION_MESH,
     {"report", 0, NULL, NULL, "print what it costs instead: collectives, memory, fallbacks"},
     CLI_OPTION_JSON,
     {"lanes", 0, NULL, NULL, "also print the entry that runs it on all devices: whole tensors in and out"},
@@ -65,7 +67,8 @@ const cli_command cli_cmd_partition = {
         "PROGRAM is MLIR text, a portable artifact or a file of jax.export, recognised by\n"
         "content; - is standard input. Shardings of its arguments, results and constraints are\n"
         "propagated to all values, reshards become collectives, and the text of what each\n"
-        "device of the mesh runs is printed: local shapes, collectives of StableHLO.\n"
+        "device of the mesh runs is printed: local shapes, collectives of StableHLO. --mesh is\n"
+        "another mesh with the axes that the shardings name.\n"
         "\n"
         "A dimension that its axes do not divide stays whole inside the program.\n"
         "\n"
@@ -75,6 +78,7 @@ const cli_command cli_cmd_partition = {
     .examples =
         "tessera partition step.mlir\n"
         "tessera partition step.mlir --report\n"
+        "tessera partition step.mlir --mesh data=2,model=2\n"
         "tessera partition step.bin --elide 16 | grep all_\n",
     .run = run_partition,
 };

@@ -63,6 +63,8 @@ static tsr_status check_options(const run_job *job) {
   if (cli_has(args, "bytecode") && !job->of_case)
     return tsr_fail(BAD_ARGUMENT, "--bytecode is for case folders, and %s is none", job->path);
   static const char *const ways[] = {"single", "compare-single", NULL};
+  if (cli_has(args, "single") && cli_has_mesh(args))
+    return tsr_fail(BAD_ARGUMENT, "--single runs on one device, so it takes no mesh");
   TSR_TRY(cli_check_one_of(args, ways));
   static const char *const reports[] = {"single", "report", NULL};
   TSR_TRY(cli_check_one_of(args, reports));
@@ -101,6 +103,7 @@ static tsr_status open_static(const run_job *job, const char *path, tsr_program 
 // The program for all devices of its mesh, in place of the whole one.
 static tsr_status partition(run_job *job, tsr_program **program) {
   tsr_program *partitioned = NULL;
+  TSR_TRY(cli_put_on_mesh(job->args, program));
   job->devices = cli_device_count(*program);
   if (cli_has(job->args, "single") || job->devices < 2) {
     job->devices = 1;
@@ -452,6 +455,7 @@ static const cli_option options[] = {
     {"expect", 'e', "FILE", NULL, "compare the results with out0, out1, ... of this file"},
     {"rtol", 0, "NUMBER", NULL, "allowed error relative to the wanted value (default: by the type)"},
     {"atol", 0, "NUMBER", NULL, "allowed absolute error (default: by the type)"},
+    CLI_OPTIONS_AXES, CLI_OPTION_MESH,
     {"single", 0, NULL, NULL, "run whole, as on one device, ignoring shardings"},
     {"compare-single", 0, NULL, NULL, "run partitioned and whole, and compare the results"},
     {"report", 0, NULL, NULL, "also print what each device moves and holds, and the fallbacks of partitioning"},
@@ -479,8 +483,9 @@ const cli_command cli_cmd_run = {
         "short summaries, or written to a file. Sizes that the program leaves open are those of\n"
         "the inputs.\n"
         "\n"
-        "A program whose shardings name a mesh is partitioned for the devices of it (see\n"
-        "tessera-partition(1)), which are virtual: this process runs what all of them do.\n"
+        "A program whose shardings name a mesh is partitioned for the devices of it, or of\n"
+        "--mesh, which must have the axes that they name (see tessera-partition(1)). The devices\n"
+        "are virtual: this process runs what all of them do.\n"
         "Inputs and results are whole tensors. With --single it runs as on one device.\n"
         "Under mpirun each rank runs a block of the devices and reads what they need of the\n"
         "inputs; one rank collects the results and prints. They are the same bytes for any\n"
@@ -501,6 +506,7 @@ const cli_command cli_cmd_run = {
         "tessera run step.mlir --random 1 --profile=step-trace.json\n"
         "tessera run step.bin -i batch.safetensors --expect out.safetensors --rtol 1e-4\n"
         "tessera run sharded.mlir --random 1 --compare-single\n"
+        "tessera run sharded.mlir --random 1 --mesh data=2,model=2 --report\n"
         "mpirun -n 4 tessera run sharded.mlir -i batch.safetensors -o out.safetensors\n"
         "tessera run checks.mlir\n",
     .run = run_run,

@@ -6,6 +6,11 @@ tessera run wave.mlir --random 1 --report
 tessera run wave.mlir --random 1 --report --json | grep -A1 '"fallbacks"\|"collectives"'
 tessera partition $DATA/../programs/scan_layers_grad/program.mlir --report
 tessera partition $DATA/../programs/matmul_rows/program.mlir --report
+# Another mesh with the same axes.
+cp -r $DATA/../programs/matmul_rows rows; tessera partition rows/program.mlir --mesh x=2,y=2 | grep 'func.func' | cut -c1-80
+tessera run rows --mesh x=4,y=1 --compare-single | sed 's/; largest.*//'
+tessera run rows --mesh x=3 --compare-single; tessera partition wave.mlir --mesh z=2
+tessera run rows --mesh x=2 --single
 # Mistakes.
 tessera partition wave.mlir --json
 tessera partition wave.mlir --report --lanes
