@@ -449,7 +449,7 @@ static tsr_status run_run(cli_args *args) {
 
 // clang-format off
 static const cli_option options[] = {
-    {"inputs", 'i', "FILE", NULL, "values of the arguments: arg0, arg1, ... or their names, in a safetensors or .npz file"},
+    {"inputs", 'i', "FILE", NULL, "values of the arguments: arg0, arg1, ..., their names or paths, in a safetensors or .npz file"},
     {"random", 'r', "SEED", NULL, "random values instead: normal floats, small integers"},
     {"outputs", 'o', "FILE", NULL, "write the results to a safetensors file, as out0, out1, ..."},
     {"expect", 'e', "FILE", NULL, "compare the results with out0, out1, ... of this file"},

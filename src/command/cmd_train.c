@@ -262,7 +262,7 @@ static tsr_status run_train(cli_args *args) {
 // clang-format off
 static const cli_option options[] = {
     {"steps", 'n', "N", "1..1000000000", "number of steps (default: 10)"},
-    {"inputs", 'i', "FILE", NULL, "values of the arguments: arg0, arg1, ... or their names, in a safetensors or .npz file"},
+    {"inputs", 'i', "FILE", NULL, "values of the arguments: arg0, arg1, ..., their names or paths, in a safetensors or .npz file"},
     {"random", 'r', "SEED", NULL, "random values instead: normal floats, small integers"},
     {"load", 0, "CHECKPOINT", NULL, "go on from a checkpoint: the arguments that results replace, by their paths"},
     {"save", 0, "FOLDER", NULL, "write these arguments after the last step, a shard for each device"},

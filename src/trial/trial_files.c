@@ -11,8 +11,10 @@
 #include "element/packed_bits.h"
 #include "file/replace.h"
 #include "file/safetensors.h"
+#include "insight/insight.h"
 #include "ir/ir.h"
 #include "tessera/checkpoint/open.h"
+#include "tessera/own.h"
 #include "trial/trial_internal.h"
 
 // The type that a file has for a value.
@@ -34,10 +36,15 @@ static tsr_status no_tensor(const tsr_trial_values *values, int64_t index, const
                   TSR_SUGGESTED(near));
 }
 
+// By number, by the name in JAX, or by that name as a path: arg0, params['w'], params/w.
 static int64_t find_tensor(const tsr_trial_values *values, int64_t index, const tsr_tree *tree) {
   const char *name = values->items[index].name;
-  const int64_t found = tsr_tree_find(tree, tsr_trial_value_name(values, index).text);
-  return found < 0 && name ? tsr_tree_find(tree, name) : found;
+  int64_t found = tsr_tree_find(tree, tsr_trial_value_name(values, index).text);
+  if (found < 0 && name) found = tsr_tree_find(tree, name);
+  if (found >= 0 || !name) return found;
+  TSR_OWN(text, path);
+  tsr_argument_path_print(name, &path);
+  return path.failed ? -1 : tsr_tree_find(tree, tsr_text_string(&path));
 }
 
 static tsr_status check_type(const tsr_trial_value *value, const char *path,

@@ -1,0 +1,1 @@
+train_step $DATA/gpt2_step.bin $DATA/gpt2_start.safetensors
