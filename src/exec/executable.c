@@ -39,6 +39,16 @@ static void count_list(const tsr_step_list *list, tsr_executable_info *info) {
   }
 }
 
+// The bytes of the shards that are on this rank.
+static int64_t bytes_here(const tsr_executable *e, const tsr_shards *shards, int count) {
+  int64_t bytes = 0;
+  for (int i = 0; i < count; i++) {
+    const tsr_class_places *places = tsr_rank_places_find(e->ranks->lanes, shards[i].classes);
+    bytes = tsr_saturated_add(bytes, tsr_saturated_multiply(shards[i].bytes, places->here_count));
+  }
+  return bytes;
+}
+
 static void count(tsr_executable *e) {
   tsr_executable_info *info = &e->info;
   const tsr_schedule *schedule = e->schedule;
@@ -47,6 +57,10 @@ static void count(tsr_executable *e) {
   info->result_count = e->signature.result_count;
   info->argument_bytes = total_bytes(e->signature.arguments, info->argument_count);
   info->result_bytes = total_bytes(e->signature.results, info->result_count);
+  if (e->ranks) {
+    info->argument_bytes = bytes_here(e, schedule->argument_shards, schedule->argument_count);
+    info->result_bytes = bytes_here(e, schedule->result_shards, schedule->result_count);
+  }
   for (int i = 0; i < schedule->slot_count; i++)
     if (schedule->slots[i].kind == TSR_SLOT_CONSTANT)
       info->constant_bytes = tsr_saturated_add(info->constant_bytes, e->plan.bytes[i]);
@@ -54,8 +68,9 @@ static void count(tsr_executable *e) {
   if (__builtin_mul_overflow(e->plan.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
       __builtin_add_overflow(scratch, e->plan.arena_bytes, &info->temporary_bytes))
     info->temporary_bytes = INT64_MAX;
-  info->temporary_bytes = tsr_saturated_add(info->temporary_bytes, e->plan.piece_bytes);
-  info->work_bytes = info->temporary_bytes - e->plan.value_bytes - e->plan.piece_bytes;
+  const int64_t piece_bytes = e->ranks ? 0 : e->plan.piece_bytes;  // no tensor is whole there
+  info->temporary_bytes = tsr_saturated_add(info->temporary_bytes, piece_bytes);
+  info->work_bytes = info->temporary_bytes - e->plan.value_bytes - piece_bytes;
   const int64_t parts[] = {info->argument_bytes, info->result_bytes, info->constant_bytes,
                            info->temporary_bytes};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -65,7 +80,8 @@ static void count(tsr_executable *e) {
     }
   for (int64_t i = 0; i < info->result_count; i++)
     if (e->plan.donors[i] >= 0 && info->peak_bytes != INT64_MAX)
-      info->peak_bytes -= e->signature.results[i].bytes;
+      info->peak_bytes -=
+          e->ranks ? bytes_here(e, &schedule->result_shards[i], 1) : e->signature.results[i].bytes;
   info->device_count = tsr_executable_device_count(e);
   info->device_bytes = tsr_executable_device_bytes(e);
   info->step_count = schedule->step_count;

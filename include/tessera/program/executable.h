@@ -1,4 +1,4 @@
-// Executables: programs compiled to run in this process, on one device.
+// Executables: programs compiled to run in this process, or with others over a comm.
 //
 //   TSR_OWN(program, program);        // released at the end of the block: tessera/own.h
 //   TSR_OWN(executable, step);
@@ -46,8 +46,8 @@ typedef struct tsr_compile_options {
   // The platform of a jax.export file for several: NULL = "cpu", or the first if it has none.
   const char *platform;
   // Where the devices of a partitioned program are, in this process and in others; NULL = all in
-  // this one. Compiling and running are collective over it then, and its fast option lets reductions
-  // choose their order.
+  // this one. Compiling and running are collective over a comm of several ranks, and runs take the
+  // shards of arrays (tessera/program/partitioned.h), not whole tensors.
   tsr_comm *comm;
 } tsr_compile_options;
 #define TSR_COMPILE_OPTIONS TSR_SIZED(tsr_compile_options)
