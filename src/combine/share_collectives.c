@@ -3,9 +3,12 @@
 //
 // Shardy's collectives and StableHLO's are compared alike. An all_to_all that joins what it gets
 // along another dim than an earlier one takes that one's result: only the order of dims differs.
+// What an earlier gather of the same value holds is cut out of its result.
 #include <string.h>
 
+#include "collective/collective_build.h"
 #include "combine/combine_passes.h"
+#include "localize/localize.h"
 #include "propagate/edits.h"
 #include "simplify/decompose_build.h"
 #include "simplify/passes.h"
@@ -122,11 +125,78 @@ static tsr_status share_exchange(sharing *s, tsr_op *op) {
   return NULL;
 }
 
+// ---- parts of what was gathered ----
+
+// The axes by which each dim of `to` is cut further than that of `from`, which may be whole (NULL);
+// false if some dim is not.
+static bool further_axes(tsr_arena *arena, const tsr_tensor_sharding *from,
+                         const tsr_tensor_sharding *to, tsr_sdy_parts *lists) {
+  for (int d = 0; d < to->rank; d++) {
+    const tsr_sdy_parts *axes = tsr_cut_axes(from, d);
+    if (tsr_parts_prefix(axes, &to->dims[d].axes) == TSR_PREFIX_NOT ||
+        !tsr_parts_minus(arena, to->mesh, &to->dims[d].axes, axes, &lists[d]))
+      return false;
+  }
+  return true;
+}
+
+// Replaces a collective by a slice of a value that holds all of its result.
+static tsr_status slice_instead(sharing *s, tsr_arena *arena, tsr_op *op, tsr_value *source,
+                                bool *out_done) {
+  const tsr_tensor_sharding *from = NULL, *to = NULL;
+  tsr_sdy_parts lists[TSR_MAX_RANK];
+  const tsr_attr *sharding = tsr_op_attr(op, "out_sharding");
+  TSR_TRY(tsr_cut_of_value(arena, s->ir, source, &from));
+  TSR_TRY(tsr_cut_of_attr(arena, s->ir, op, sharding, &to));
+  *out_done = to && to->rank <= TSR_MAX_RANK &&
+              (!from || tsr_sdy_mesh_equal(from->mesh, to->mesh, false)) &&
+              further_axes(arena, from, to, lists);
+  if (!*out_done) return NULL;
+  const tsr_collective_parts parts = {.id = TSR_OP_SDY_ALL_SLICE,
+                                      .name = "slicing_axes",
+                                      .axes = tsr_axis_lists_attr(s->ir, to->mesh, lists, to->rank),
+                                      .sharding = sharding};
+  tsr_op *slice = tsr_collective_create(s->ir, op, source, &parts);
+  TSR_NEED(slice);
+  tsr_op_insert_before(op, slice);
+  tsr_value_replace(tsr_op_result(op, 0), tsr_op_result(slice, 0));
+  tsr_op_erase(op);
+  s->changes++;
+  return NULL;
+}
+
+// What a slice was cut from, or an earlier gather of the same value, may hold the result.
+static tsr_status find_source(sharing *s, tsr_arena *arena, tsr_op *op) {
+  tsr_value *operand = tsr_op_operand(op, 0);
+  bool done = false;
+  if (tsr_op_is(operand->def, TSR_OP_SDY_ALL_SLICE))
+    TSR_TRY(slice_instead(s, arena, op, tsr_op_operand(operand->def, 0), &done));
+  for (const tsr_use *use = operand->uses, *next = NULL; use && !done; use = next) {
+    tsr_op *gather = use->user;
+    next = use->next;
+    if (gather != op && gather->mark && tsr_op_is(gather, TSR_OP_SDY_ALL_GATHER) &&
+        is_around(gather->block, op))
+      TSR_TRY(slice_instead(s, arena, op, tsr_op_result(gather, 0), &done));
+  }
+  return NULL;
+}
+
+static tsr_status share_gathered(sharing *s, tsr_op *op) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_status status = find_source(s, &arena, op);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
 // ---- walking ----
 
 static tsr_status share(sharing *s, tsr_op *op) {
   tsr_op *earlier = find_earlier(op, NULL);
-  if (!earlier) return tsr_op_is(op, TSR_OP_ALL_TO_ALL) ? share_exchange(s, op) : NULL;
+  if (!earlier && tsr_op_is(op, TSR_OP_ALL_TO_ALL)) return share_exchange(s, op);
+  if (!earlier && (tsr_op_is(op, TSR_OP_SDY_ALL_GATHER) || tsr_op_is(op, TSR_OP_SDY_ALL_TO_ALL) ||
+                   tsr_op_is(op, TSR_OP_SDY_COLLECTIVE_PERMUTE)))
+    return share_gathered(s, op);
+  if (!earlier) return NULL;
   tsr_value_replace(tsr_op_result(op, 0), tsr_op_result(earlier, 0));
   tsr_op_erase(op);
   s->changes++;
