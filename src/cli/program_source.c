@@ -55,10 +55,35 @@ static bool is_export_file(const char *path) {
   return is;
 }
 
+// The file of a program that a folder holds, as those of `tessera run` do; NULL = it holds none.
+static tsr_status find_in_folder(const char *folder, char **out_file) {
+  static const char *const names[] = {"program.mlir", "program.mlirbc", "exported.bin"};
+  struct stat about;
+  *out_file = NULL;
+  if (stat(folder, &about) || !S_ISDIR(about.st_mode)) return NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !*out_file; i++) {
+    tsr_text path = TSR_TEXT_EMPTY;
+    tsr_text_addf(&path, "%s/%s", folder, names[i]);
+    TSR_TRY(tsr_text_take(&path, out_file));
+    if (!stat(*out_file, &about) && S_ISREG(about.st_mode)) continue;
+    free(*out_file);
+    *out_file = NULL;
+  }
+  return NULL;
+}
+
+static bool is_program_folder(const char *path) {
+  char *file = NULL;
+  tsr_status_free(find_in_folder(path, &file));
+  const bool is = file != NULL;
+  free(file);
+  return is;
+}
+
 bool cli_is_program(const char *path) {
   char head[HEAD_BYTES];
   size_t length = 0;
-  if (!strcmp(path, "-") || tsr_ends_with(path, ".mlir")) return true;
+  if (!strcmp(path, "-") || tsr_ends_with(path, ".mlir") || is_program_folder(path)) return true;
   if (!read_head(path, head, &length)) return false;
   if (tsr_bytecode_is(head, length)) return true;
   if (is_checkpoint_head(head, length)) return false;
@@ -74,7 +99,13 @@ tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_
   char *bytes = NULL;
   size_t length = 0;
   options.unchecked = unchecked;
-  if (strcmp(path, "-") != 0) return tsr_program_open(path, &options, out_program);
+  if (strcmp(path, "-") != 0) {
+    char *file = NULL;
+    TSR_TRY(find_in_folder(path, &file));
+    tsr_status status = tsr_program_open(file ? file : path, &options, out_program);
+    free(file);
+    return status;
+  }
   TSR_TRY(tsr_file_read("/dev/stdin", &bytes, &length));
   tsr_status status =
       tsr_program_read(cli_program_name(path), bytes, length, &options, out_program);

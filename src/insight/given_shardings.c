@@ -174,6 +174,17 @@ static tsr_status give(tsr_propagation *p, tsr_ir *work, const op_table *table,
   return constrain(p, work, value, attr, out_op);
 }
 
+// A spec in any notation, or the dims of a Shardy sharding alone, as reports write them.
+static tsr_status read_spec(const char *given, const tsr_builder_mesh *mesh, tsr_spec **out_spec) {
+  tsr_text text = TSR_TEXT_EMPTY;
+  if (strncmp(given, "[{", 2) != 0) return tsr_spec_parse(given, TSR_FORM_ANY, out_spec);
+  tsr_text_addf(&text, "<@%s, %s>", mesh ? mesh->name : "mesh", given);
+  tsr_status status = tsr_text_check(&text);
+  if (!status) status = tsr_spec_parse(tsr_text_string(&text), TSR_FORM_SHARDY, out_spec);
+  tsr_text_deinit(&text);
+  return status;
+}
+
 static tsr_status add_constraint(tsr_propagation *p, tsr_ir *work, const op_table *table,
                                  const tsr_value_constraint *given, const tsr_builder_mesh *mesh) {
   tsr_named_value named;
@@ -181,7 +192,7 @@ static tsr_status add_constraint(tsr_propagation *p, tsr_ir *work, const op_tabl
   if (!given->value || !given->spec)
     return tsr_fail(BAD_ARGUMENT, "a constraint has no %s", given->value ? "spec" : "value");
   TSR_TRY(tsr_value_find(p, given->value, &named));
-  TSR_TRY(tsr_spec_parse(given->spec, TSR_FORM_ANY, &spec));
+  TSR_TRY(read_spec(given->spec, mesh, &spec));
   const int64_t index = p->constraint_count++;
   p->constraints[index].named = named;
   tsr_status status = give(p, work, table, &named, spec, mesh, &p->constraints[index].op);

@@ -276,5 +276,8 @@ tsr_status tsr_value_find(const tsr_propagation *propagation, const char *name,
   if (is_result(rest, &number))
     return tsr_fail(INDEX_OUT_OF_RANGE, "result %s of @%s, which has %d results, counted from out0",
                     rest, tsr_op_symbol(func), type->count - type->input_count);
+  char numbered[32] = "%";
+  if (*rest && strlen(rest) < sizeof numbered - 1 && !rest[strspn(rest, "0123456789#")])
+    near.best = strcat(numbered, rest);
   return find_location(func, rest, &near, out_value);
 }

@@ -65,10 +65,13 @@ static void print_time(const tsr_preflight *flight, tsr_text *out) {
     tsr_text_add(out, "time       not estimated: give --topology\n");
     return;
   }
-  tsr_text_addf(out, "time       %s to ", tsr_format_seconds(time.least).text);
-  tsr_text_addf(out, "%s: computing ", tsr_format_seconds(time.most).text);
-  tsr_text_addf(out, "%s, collectives ", tsr_format_seconds(time.compute).text);
-  tsr_text_addf(out, "%s, overlapped or not\n", tsr_format_seconds(time.collectives).text);
+  const bool same =
+      !strcmp(tsr_format_seconds(time.least).text, tsr_format_seconds(time.most).text);
+  tsr_text_addf(out, "time       %s", tsr_format_seconds(time.least).text);
+  if (!same) tsr_text_addf(out, " to %s", tsr_format_seconds(time.most).text);
+  tsr_text_addf(out, ": computing %s", tsr_format_seconds(time.compute).text);
+  tsr_text_addf(out, ", collectives %s", tsr_format_seconds(time.collectives).text);
+  tsr_text_add(out, same ? "\n" : ", overlapped or not\n");
 }
 
 static void print_sums(const tsr_preflight *flight, tsr_text *out) {

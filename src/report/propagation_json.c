@@ -71,8 +71,11 @@ static void add_value(json_target *t, uint32_t slot) {
   tsr_json_add_bool(&t->writer, "given", tsr_place_is_given(place));
 }
 
-static void add_refusal(json_target *t, const tsr_refusal *refusal) {
+// An axis that a tensor of an op has and another one not; `named` = also which one.
+static void add_refusal(json_target *t, const tsr_refusal *refusal, bool named) {
   tsr_json_begin_object(&t->writer);
+  if (named) add_slot(t, "value", refusal->slot);
+  if (named && refusal->dim >= 0) tsr_json_add_int(&t->writer, "dimension", refusal->dim);
   if (refusal->dim >= 0) add_part(t, refusal->source, refusal->slot, &refusal->part);
   add_slot(t, "from", refusal->source);
   if (refusal->dim >= 0) tsr_json_add_int(&t->writer, "from_dimension", refusal->source_dim);
@@ -129,7 +132,7 @@ static void add_dim(json_target *t, uint32_t slot, int dim) {
   tsr_json_end_array(&t->writer);
   tsr_json_add_array(&t->writer, "refused");
   for (uint32_t i = t->p->places[slot].refusals; i; i = t->p->refusals[i - 1].previous)
-    if (t->p->refusals[i - 1].dim == dim) add_refusal(t, &t->p->refusals[i - 1]);
+    if (t->p->refusals[i - 1].dim == dim) add_refusal(t, &t->p->refusals[i - 1], false);
   tsr_json_end_array(&t->writer);
   tsr_json_end_object(&t->writer);
 }
@@ -189,9 +192,10 @@ tsr_status tsr_explanation_to_json(const tsr_propagation_report *report, const c
 
 // ---- all values ----
 
-static tsr_status add_signature_value(json_target *t, const tsr_program_value *given,
+static tsr_status add_signature_value(json_target *t, uint32_t slot, const tsr_program_value *given,
                                       const tsr_program_value *final) {
   tsr_json_begin_inline_object(&t->writer);
+  if (slot) add_slot(t, "value", slot);
   tsr_json_add_string(&t->writer, "name", given->name);
   tsr_json_add_string(&t->writer, "type", final->type);
   tsr_json_add_string(&t->writer, "sharding", final->sharding);
@@ -199,8 +203,19 @@ static tsr_status add_signature_value(json_target *t, const tsr_program_value *g
     TSR_TRY(tsr_spec_print(final->spec, TSR_FORM_SHORT, &t->text));
     add_text(t, "spec");
   }
+  tsr_json_add_bool(&t->writer, "given", slot && tsr_place_is_given(&t->p->places[slot]));
   tsr_json_end_object(&t->writer);
   return NULL;
+}
+
+// The slot of an argument or result of the entry.
+static uint32_t signature_slot(const json_target *t, bool result, int index) {
+  const tsr_op *func = tsr_ir_entry(tsr_program_ir(t->p->given));
+  const tsr_ir_block *body = func ? tsr_func_body(func) : NULL;
+  if (!body || (!result && index >= body->arg_count)) return 0;
+  const tsr_named_value named = {
+      .value = result ? NULL : body->args[index], .func = func, .index = index};
+  return tsr_value_slot(t->p, &named, 0);
 }
 
 typedef tsr_status value_getter(const tsr_program *program, int64_t function, int64_t index,
@@ -213,7 +228,8 @@ static tsr_status add_signature(json_target *t, const char *key, value_getter *g
     tsr_program_value given = TSR_PROGRAM_VALUE, final = TSR_PROGRAM_VALUE;
     TSR_TRY(get(t->p->original, from, i, &given));
     TSR_TRY(get(t->p->final, to, i, &final));
-    TSR_TRY(add_signature_value(t, &given, &final));
+    const uint32_t slot = signature_slot(t, get == tsr_program_result, (int)i);
+    TSR_TRY(add_signature_value(t, slot, &given, &final));
   }
   tsr_json_end_array(&t->writer);
   return NULL;
@@ -237,6 +253,18 @@ static void add_counts(json_target *t) {
   add_names(t, "rows_without_argument", info->unused, info->unused_count);
 }
 
+// The first refusal of each op, as the text lists them.
+static void add_conflicts(json_target *t) {
+  const tsr_op *last = NULL;
+  tsr_json_add_array(&t->writer, "conflict_list");
+  for (int64_t i = 0; i < t->p->refusal_count; i++) {
+    const tsr_refusal *refusal = &t->p->refusals[i];
+    if (refusal->op != last) add_refusal(t, refusal, true);
+    last = refusal->op;
+  }
+  tsr_json_end_array(&t->writer);
+}
+
 static void add_all_values(json_target *t) {
   tsr_json_add_array(&t->writer, "all_values");
   for (int64_t i = 1; i <= t->p->place_count; i++) {
@@ -255,6 +283,7 @@ static tsr_status write_report(json_target *t, const tsr_propagation_report *rep
   TSR_TRY(add_signature(t, "arguments", tsr_program_argument, function.argument_count));
   TSR_TRY(add_signature(t, "results", tsr_program_result, function.result_count));
   add_counts(t);
+  add_conflicts(t);
   if (report->all) add_all_values(t);
   return NULL;
 }

@@ -50,3 +50,8 @@ tessera propagate sgd.bin --plan plan.json --rules my.rules
 tessera propagate sgd.bin --min-size 4
 tessera propagate mlp.mlirbc --mlir --json
 tessera propagate plan.json
+
+# What a report suggests can be asked as it is; a folder of `tessera run` is a program; a number is no name.
+tessera explain $DATA/../programs/mlp_megatron_fwd_bwd %38 --if '%38=[{"data"}, {"model"}]' | tail -5
+tessera explain $DATA/../programs/mlp_megatron_fwd_bwd 38
+tessera cost $DATA/../programs/flax_transformer_logical_rules --topology gpu:1x8 | grep ^time
