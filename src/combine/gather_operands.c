@@ -1,6 +1,7 @@
 // gather-operands: a product over a dim that is sharded in one operand only. Shardy slices the
 // other operand, which all devices hold, and reduces the products. Gathering the first operand
 // moves less where it is smaller than two results.
+#include "base/arithmetic.h"
 #include "collective/collective_build.h"
 #include "combine/combine_passes.h"
 #include "combine/cut_values.h"
@@ -120,8 +121,95 @@ static tsr_status visit_reduce(tsr_rewriter *r, tsr_op *op) {
   return status;
 }
 
+// ---- dynamic slices ----
+
+// The sharded dims that a dynamic slice takes a part of, as bits.
+static uint32_t cut_dims(const tsr_op *slice, const tsr_tensor_sharding *cut) {
+  uint32_t dims = 0;
+  for (int d = 0; d < cut->rank; d++)
+    if (cut->dims[d].axes.count &&
+        tsr_operand_type(slice, 0)->dims[d] != slice->results[0].type->dims[d])
+      dims |= UINT32_C(1) << d;
+  return dims;
+}
+
+static bool is_slice_of(const tsr_use *use, const tsr_op *first, const tsr_tensor_sharding *cut,
+                        uint32_t dims) {
+  return tsr_op_is(use->user, TSR_OP_DYNAMIC_SLICE) && use == &use->user->operands[0] &&
+         use->user->block == first->block && cut_dims(use->user, cut) == dims;
+}
+
+// What each of the slices would reduce: twice its result.
+static tsr_status bytes_of_slices(tsr_ir *ir, const tsr_op *first, const tsr_tensor_sharding *cut,
+                                  uint32_t dims, int64_t *out_bytes) {
+  *out_bytes = 0;
+  for (const tsr_use *use = tsr_op_operand(first, 0)->uses; use; use = use->next) {
+    int64_t bytes = 0;
+    if (!is_slice_of(use, first, cut, dims)) continue;
+    TSR_TRY(tsr_cut_bytes(ir, tsr_op_result(use->user, 0), &bytes));
+    *out_bytes = tsr_saturated_add(*out_bytes, tsr_saturated_multiply(2, bytes));
+  }
+  return NULL;
+}
+
+static tsr_status gather_sliced(tsr_rewriter *r, tsr_arena *arena, tsr_op *first,
+                                const tsr_tensor_sharding *cut, uint32_t dims) {
+  tsr_value *whole = tsr_op_operand(first, 0);
+  tsr_sdy_parts lists[TSR_MAX_RANK] = {{NULL, 0}};
+  tsr_tensor_sharding *copy = tsr_sharding_copy(arena, cut);
+  tsr_dim_sharding *made =
+      copy ? tsr_arena_zeros(arena, (size_t)cut->rank + 1, sizeof *made) : NULL;
+  TSR_NEED(made);
+  for (int d = 0; d < cut->rank; d++) {
+    made[d] = cut->dims[d];
+    if (!(dims >> d & 1)) continue;
+    lists[d] = cut->dims[d].axes;
+    made[d].axes.count = 0;
+  }
+  copy->dims = made;
+  const tsr_collective_parts parts = {
+      .id = TSR_OP_SDY_ALL_GATHER,
+      .name = "gathering_axes",
+      .axes = tsr_axis_lists_attr(r->ir, cut->mesh, lists, cut->rank),
+      .sharding = tsr_sharding_attr(r->ir, copy)};
+  tsr_op *gather = tsr_collective_create(r->ir, first, whole, &parts);
+  TSR_NEED(gather);
+  tsr_op_insert_after_value(whole, gather);
+  for (tsr_use *use = whole->uses, *next = NULL; use; use = next) {
+    next = use->next;
+    if (is_slice_of(use, first, cut, dims))
+      tsr_op_set_operand(use->user, 0, tsr_op_result(gather, 0));
+  }
+  r->changes++;
+  return NULL;
+}
+
+// Several slices of one value at places that are known in the run only.
+static tsr_status choose_sliced(tsr_rewriter *r, tsr_arena *arena, tsr_op *op) {
+  const tsr_tensor_sharding *cut = NULL;
+  int64_t shards = 1, local = 0, slices = 0;
+  if (tsr_operand_type(op, 0)->rank > TSR_MAX_RANK) return NULL;
+  TSR_TRY(tsr_cut_of_value(arena, r->ir, tsr_op_operand(op, 0), &cut));
+  const uint32_t dims = cut ? cut_dims(op, cut) : 0;
+  if (!dims) return NULL;
+  for (int d = 0; d < cut->rank; d++)
+    if (dims >> d & 1) shards = tsr_saturated_multiply(shards, tsr_cut_count(cut, d));
+  TSR_TRY(tsr_cut_bytes(r->ir, tsr_op_operand(op, 0), &local));
+  TSR_TRY(bytes_of_slices(r->ir, op, cut, dims, &slices));
+  if (tsr_saturated_multiply(shards - 1, local) >= slices) return NULL;
+  return gather_sliced(r, arena, op, cut, dims);
+}
+
+static tsr_status visit_slice(tsr_rewriter *r, tsr_op *op) {
+  tsr_arena arena = TSR_ARENA_EMPTY;
+  tsr_status status = choose_sliced(r, &arena, op);
+  tsr_arena_deinit(&arena);
+  return status;
+}
+
 tsr_status tsr_pass_gather_operands(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  static const tsr_rewrite_rule rules[] = {{TSR_OP_SDY_ALL_REDUCE, visit_reduce}};
+  static const tsr_rewrite_rule rules[] = {{TSR_OP_SDY_ALL_REDUCE, visit_reduce},
+                                           {TSR_OP_DYNAMIC_SLICE, visit_slice}};
   const tsr_rewrite_set set = TSR_REWRITE_SET(rules);
   return tsr_rewrite(ir, options, &set, 1, changes);
 }
