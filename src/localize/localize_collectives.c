@@ -95,6 +95,7 @@ tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, 
   int64_t dims[TSR_MAX_RANK + 1];
   tsr_value *made = x ? tsr_gathered_dim_find(l, site, x, dim, axes) : NULL;
   if (!x || made) return made;
+  if (!x->type->dims[dim]) return x;  // an empty dim is not gathered, and stays as it is
   memcpy(dims, x->type->dims, (size_t)x->type->rank * sizeof *dims);
   dims[dim] *= tsr_parts_size(axes);
   const tsr_type *type = tsr_type_tensor(l->ir, x->type->element, x->type->rank, dims, NULL);

@@ -192,6 +192,29 @@ static tsr_status slice_rule(rule_writing *w, const tsr_op *op, const tsr_op_rul
   return tsr_rule_finish(&builder, false, rule);
 }
 
+// ---- largest elements ----
+
+// The k largest of each shard are gathered, with their indices, where they are few beside it.
+static tsr_status top_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  const tsr_type *from = tensor_type(op, 0);
+  const int last = from->rank - 1, ranks[] = {from->rank, from->rank, from->rank};
+  const int64_t k = tsr_op_int(op, "k", 0);
+  const tsr_tensor_sharding *cut = NULL;
+  tsr_rule_builder builder;
+  TSR_TRY(tsr_cut_of_value(&w->scratch, w->ir, tsr_op_operand(op, 0), &cut));
+  const int64_t shards = cut && last >= 0 ? tsr_cut_count(cut, last) : 1;
+  if (shards <= 1 || !k || from->dims[last] % shards) return NULL;
+  if (tsr_saturated_multiply(2 * (shards - 1), k) >= from->dims[last] / shards) return NULL;
+  if (!tsr_rule_begin(&builder, &w->scratch, 1, 3, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int d = 0; d < last; d++) tsr_add_common(&builder, d, from->dims[d], TSR_FACTOR_PASS, false);
+  tsr_map_dim(&builder, 0, last,
+              tsr_add_factor(&builder, from->dims[last], TSR_FACTOR_PASS, false));
+  tsr_map_dims(&builder, 1, 3, last,
+               tsr_add_factor(&builder, k, TSR_FACTOR_NEED_REPLICATION, true));
+  return tsr_rule_finish(&builder, false, rule);
+}
+
 // ---- concatenations ----
 
 static tsr_value *tensor_of(const tsr_op *op, int tensor) {
@@ -296,6 +319,8 @@ static tsr_status visit_op(tsr_op *op, void *context) {
     TSR_TRY(window_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_DYNAMIC_SLICE))
     TSR_TRY(slice_rule(w, op, &rule));
+  else if (tsr_op_is(op, TSR_OP_CHLO_TOP_K))
+    TSR_TRY(top_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_CONCATENATE))
     TSR_TRY(join_rule(w, op, &rule));
   else if (has_body(op))
