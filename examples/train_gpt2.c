@@ -43,10 +43,10 @@ static tsr_status print_costs(const training *t) {
   tsr_mesh_print(info.mesh, &mesh);
   if (talks(t))
     printf(
-        "mesh {%s}: a device holds %lld bytes of arguments, runs %lld collectives a step and\n"
-        "  moves %lld bytes by them; this process needs %lld bytes\n",
-        tsr_text_string(&mesh), (long long)info.argument_bytes, (long long)info.collective_count,
-        (long long)info.collective_bytes, (long long)run.peak_bytes);
+        "mesh {%s}: a device holds %lld bytes of arguments and needs %lld in all,\n"
+        "  runs %lld collectives a step and moves %lld bytes by them\n",
+        tsr_text_string(&mesh), (long long)info.argument_bytes, (long long)run.device_bytes,
+        (long long)info.collective_count, (long long)info.collective_bytes);
   return NULL;
 }
 

@@ -105,7 +105,7 @@ static tsr_status take_inputs(array_call *call, tsr_status found) {
     found = tsr_fail(NO_MEMORY, "%zu arguments", room);
   if (!found) found = check_inputs(call, &moved);
   tsr_status status = agree(call, found);
-  if (!status) status = move_inputs(call, &moved);
+  if (!status && call->inputs) status = move_inputs(call, &moved);
   tsr_arena_deinit(&arena);
   return status;
 }

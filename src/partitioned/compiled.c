@@ -59,7 +59,7 @@ tsr_status tsr_partitioned_compile(const tsr_partitioned *partitioned, tsr_comm 
   tsr_status status = compiled ? check(partitioned, comm, given, &options)
                                : tsr_fail(NO_MEMORY, "a compiled program");
   status = tsr_array_agree(comm, "compile", status);
-  if (!status) {
+  if (!status && compiled) {
     compiled->partitioned = tsr_partitioned_retain(partitioned);
     compiled->comm = tsr_comm_retain(comm);
     status = compile(compiled, &options);

@@ -7,6 +7,7 @@
 #include "insight/insight.h"
 #include "partitioned/partitioned.h"
 #include "program/program_internal.h"
+#include "spmd/fallbacks.h"
 #include "tessera/compat/flax_rules.h"
 #include "tessera/compat/jax_mesh.h"
 #include "tessera/own.h"
@@ -47,6 +48,7 @@ static tsr_status count_collectives(tsr_partitioned *p) {
   for (int i = 0; i < TSR_MOVED_KIND_COUNT; i++) p->info.collective_count += moved.kinds[i].times;
   p->info.collective_bytes = moved.bytes;
   p->info.unknown_loops = moved.unknown_loops;
+  p->info.fallback_count = tsr_spmd_fallback_count(tsr_program_ir(p->device));
   return NULL;
 }
 
@@ -135,6 +137,25 @@ tsr_status tsr_partitioned_describe(const tsr_partitioned *partitioned,
                                     tsr_partitioned_info *out_info) {
   TSR_TRY(tsr_sized_check(tsr_partitioned_info, out_info));
   tsr_sized_fill(tsr_partitioned_info, &partitioned->info, out_info);
+  return NULL;
+}
+
+tsr_status tsr_partitioned_fallback_at(const tsr_partitioned *partitioned, int64_t index,
+                                       tsr_partition_fallback *out_fallback) {
+  TSR_TRY(tsr_sized_check(tsr_partition_fallback, out_fallback));
+  if (index < 0 || index >= partitioned->info.fallback_count)
+    return tsr_fail(INDEX_OUT_OF_RANGE, "fallback %" PRId64 ", there are %" PRId64, index,
+                    partitioned->info.fallback_count);
+  const tsr_spmd_fallback row = tsr_spmd_fallback_at(tsr_program_ir(partitioned->device), index);
+  const tsr_partition_fallback fallback = {.size = sizeof fallback,
+                                           .op = row.op,
+                                           .operand = row.operand,
+                                           .dim = row.dim,
+                                           .axes = row.axes,
+                                           .bytes = row.bytes,
+                                           .places = row.places,
+                                           .cause = row.cause};
+  tsr_sized_fill(tsr_partition_fallback, &fallback, out_fallback);
   return NULL;
 }
 

@@ -82,6 +82,9 @@ typedef tsr_status indexed_fn(world *w, int64_t index);
   X(partitioned_argument, 1, INDEX_OUT_OF_RANGE,                                                   \
     tsr_partitioned_argument(w->partitioned, i,                                                    \
                              &(tsr_partitioned_value){.size = sizeof(tsr_partitioned_value)}))     \
+  X(partitioned_fallback_at, 0, INDEX_OUT_OF_RANGE,                                                \
+    tsr_partitioned_fallback_at(                                                                   \
+        w->partitioned, i, &(tsr_partition_fallback){.size = sizeof(tsr_partition_fallback)}))     \
   X(partitioned_result, 1, INDEX_OUT_OF_RANGE,                                                     \
     tsr_partitioned_result(w->partitioned, i,                                                      \
                            &(tsr_partitioned_value){.size = sizeof(tsr_partitioned_value)}))       \

@@ -78,6 +78,26 @@ static void a_mesh_keeps_axes_of_size_one(void **state) {
   assert_int_equal(info.device_count, 4);
 }
 
+static void operands_that_are_gathered_are_listed(void **state) {
+  (void)state;
+  TSR_OWN(program, program);
+  TSR_OWN(partitioned, partitioned);
+  tsr_partitioned_info info = TSR_PARTITIONED_INFO;
+  tsr_partition_fallback fallback = TSR_PARTITION_FALLBACK;
+  assert_ok(tsr_program_open("tests/programs/reshape_inner_sharded/program.mlir", NULL, &program));
+  assert_ok(tsr_program_partition(program, NULL, &partitioned));
+  assert_ok(tsr_partitioned_describe(partitioned, &info));
+  assert_int_equal(info.fallback_count, 1);
+  assert_ok(tsr_partitioned_fallback_at(partitioned, 0, &fallback));
+  assert_string_equal(fallback.op, "stablehlo.reshape");
+  assert_string_equal(fallback.axes, "y");
+  assert_int_equal(fallback.dim, 1);
+  assert_true(fallback.bytes > 0);
+  assert_non_null(strstr(fallback.cause, "shards"));
+  assert_fails(tsr_partitioned_fallback_at(partitioned, 1, &fallback), INDEX_OUT_OF_RANGE,
+               "fallback 1, there are 1");
+}
+
 static void the_state_is_what_results_replace(void **state) {
   (void)state;
   static const tsr_value_constraint spec = {"x", "data"};
@@ -250,7 +270,7 @@ static void every_allocation_may_fail(void **state) {
 
 SUITE(partitioned, TEST(specs_by_name_decide_the_layouts), TEST(it_says_what_it_costs),
       TEST(both_programs_can_be_printed), TEST(a_mesh_keeps_axes_of_size_one),
-      TEST(the_state_is_what_results_replace),
+      TEST(operands_that_are_gathered_are_listed), TEST(the_state_is_what_results_replace),
       TEST(arguments_without_names_are_called_as_their_results),
       TEST(the_mesh_and_logical_rules_in_scope_are_used), TEST(a_name_may_mean_all_below_it),
       TEST(what_does_not_fit_is_refused_by_name), TEST(values_are_counted),

@@ -48,6 +48,13 @@ static void make_preflight(scene *s) {
   assert_ok(tsr_preflight_create(propagation, NULL, &s->preflight));
 }
 
+// A program whose reshape cannot be cut.
+static void make_gathering(scene *s) {
+  TSR_OWN(program, program);
+  assert_ok(tsr_program_open("tests/programs/reshape_inner_sharded/program.mlir", NULL, &program));
+  assert_ok(tsr_program_partition(program, NULL, &s->gathering));
+}
+
 void scene_make(scene *s) {
   static const int64_t dims[] = {8, 16};
   const tsr_tensor tensor = {.path = "w", .dtype = TSR_F32, .rank = 2, .dims = dims};
@@ -69,6 +76,7 @@ void scene_make(scene *s) {
   assert_ok(tsr_program_partition(s->program, NULL, &s->partitioned));
   assert_ok(tsr_partitioned_compile(s->partitioned, s->comm, NULL, &s->compiled));
   make_preflight(s);
+  make_gathering(s);
   test_folder_make(&s->folder);
   const char *path = test_folder_path(&s->folder, "model");
   assert_ok(tsr_checkpoint_save(s->state, path, s->comm, NULL));
@@ -78,6 +86,7 @@ void scene_make(scene *s) {
 void scene_free(scene *s) {
   tsr_preflight_release(s->preflight);
   tsr_propagation_destroy(s->propagation);
+  tsr_partitioned_release(s->gathering);
   tsr_compiled_release(s->compiled);
   tsr_partitioned_release(s->partitioned);
   tsr_executable_release(s->executable);

@@ -35,6 +35,7 @@ typedef struct scene {
   tsr_executable *executable;    // of that program
   tsr_partitioned *partitioned;  // the same for its mesh
   tsr_compiled *compiled;
+  tsr_partitioned *gathering;  // a program with a fallback
   tsr_propagation *propagation;
   tsr_preflight *preflight;
 } scene;

@@ -48,6 +48,7 @@ CALL(fill_executable_value) { return tsr_executable_argument(s->executable, 0, o
 CALL(fill_value) { return tsr_program_argument(s->program, 0, 0, out); }
 
 CALL(fill_propagation) { return tsr_propagation_describe(s->propagation, out); }
+CALL(fill_fallback) { return tsr_partitioned_fallback_at(s->gathering, 0, out); }
 CALL(fill_partitioned) { return tsr_partitioned_describe(s->partitioned, out); }
 CALL(fill_partitioned_value) { return tsr_partitioned_argument(s->partitioned, 0, out); }
 CALL(fill_preflight) { return tsr_preflight_describe(s->preflight, out); }
@@ -111,6 +112,7 @@ static const struct {
     ROW(tsr_executable_value, fill_executable_value, NULL, executable_value_gaps),
     ROW(tsr_fit_report, fill_fit, NULL, fit_gaps),
     ROW(tsr_load_report, fill_load, NULL, no_gaps),
+    ROW(tsr_partition_fallback, fill_fallback, NULL, no_gaps),
     ROW(tsr_partitioned_info, fill_partitioned, NULL, no_gaps),
     ROW(tsr_partitioned_value, fill_partitioned_value, NULL, partitioned_value_gaps),
     ROW(tsr_place_report, fill_place_report, deinit_place_report, no_gaps),

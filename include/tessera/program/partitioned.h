@@ -99,10 +99,26 @@ typedef struct tsr_partitioned_info {
   // once.
   int64_t collective_count, collective_bytes;
   int64_t unknown_loops;
+  int64_t fallback_count;  // rows of tsr_partitioned_fallback_at
 } tsr_partitioned_info;
 #define TSR_PARTITIONED_INFO TSR_SIZED(tsr_partitioned_info)
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
 tsr_partitioned_describe(const tsr_partitioned *partitioned, tsr_partitioned_info *out_info);
+
+// An operand that is gathered along a dimension because its op cannot be cut there: ops that are
+// alike are one row. Texts live as long as the partitioned program.
+typedef struct tsr_partition_fallback {
+  size_t size;           // sizeof(tsr_partition_fallback)
+  const char *op;        // "stablehlo.sort"
+  int64_t operand, dim;  // with the cause "... of its result", the operand is the result's index
+  const char *axes;      // that it is gathered along: "x" or "x, y"
+  int64_t bytes;         // that each device receives, in one run of the op
+  int64_t places;        // in the program
+  const char *cause;     // why the op is not cut there
+} tsr_partition_fallback;
+#define TSR_PARTITION_FALLBACK TSR_SIZED(tsr_partition_fallback)
+TSR_API TSR_MUST_USE TSR_NONNULL tsr_status tsr_partitioned_fallback_at(
+    const tsr_partitioned *partitioned, int64_t index, tsr_partition_fallback *out_fallback);
 
 // An argument or a result; what it points to lives as long as the partitioned program.
 typedef struct tsr_partitioned_value {
