@@ -102,12 +102,15 @@ static bool are_branches(const tsr_reduce_node *left, const tsr_reduce_node *rig
          right->last == tsr_least(left->first + 2 * size, members);
 }
 
-// One of the two blocks of a level which `data` is not in: it may be an operand of what the other
-// becomes.
+// The first of the two blocks of a level.
+static char *block_at(const tsr_rank_fold *fold, char *blocks, int level) {
+  return blocks + 2 * level * BLOCK * fold->programs->partial_bytes;
+}
+
+// The one of the two that `data` is not in: it may be an operand of what the other becomes.
 static char *free_block(const tsr_rank_fold *fold, char *blocks, int level, const char *data) {
-  const int64_t bytes = BLOCK * fold->programs->partial_bytes;
-  char *out = blocks + 2 * level * bytes;
-  return data == out ? out + bytes : out;
+  char *out = block_at(fold, blocks, level);
+  return data == out ? out + BLOCK * fold->programs->partial_bytes : out;
 }
 
 // Elements of a term as a partial result.
@@ -117,7 +120,7 @@ static const char *load_term(const tsr_rank_fold *fold, const tsr_fold_term *ter
   const int64_t bytes = term->is_partial ? p->partial_bytes : p->bytes;
   const char *data = term->data + outer * term->stride + first * bytes;
   if (term->is_partial || !p->widen) return data;
-  char *out = free_block(fold, blocks, level, NULL);
+  char *out = block_at(fold, blocks, level);
   tsr_tile_run_few(p->widen, count, &data, &out, scratch);
   return out;
 }

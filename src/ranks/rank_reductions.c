@@ -4,12 +4,16 @@
 // each branch to the ranks that want the result; single members are sent as they are. Then every
 // rank combines the branches of all.
 //
+// A large result that three ranks or more want is *sliced*: each of them combines one slice, and
+// the slices are exchanged. So a rank sends twice the result, not once to each of the others.
+//
 // The work is a list of *jobs*, one for each part of a result that a group makes, the same on all
 // ranks. A job has *branches*, the nodes of the tree that ranks hold, and *takers*, one lane on
 // each rank that wants the result.
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arithmetic.h"
 #include "base/pool_internal.h"
 #include "ranks/rank_fold.h"
 #include "ranks/rank_step_internal.h"
@@ -28,6 +32,7 @@ typedef struct job {
   int group, part;
   int first_branch, branch_count;
   int first_taker, taker_count;
+  bool is_sliced;  // taker i makes slice i
 } job;
 
 // What is sent, what is received, and scratch memory lie one after the other in the room of the
@@ -132,7 +137,7 @@ static tsr_status find_takers(rank_reduction *w) {
 
 static tsr_status add_branch(rank_reduction *w, job *j, const tsr_reduce_node *node, int lane) {
   if (w->branch_count == w->branch_capacity) {
-    const int capacity = 2 * w->branch_capacity + 16;
+    const int capacity = 2 * w->branch_capacity;
     rank_branch *larger = realloc(w->branches, (size_t)capacity * sizeof *larger);
     if (!larger) return tsr_fail(NO_MEMORY, "reductions between ranks");
     w->branches = larger;
@@ -174,13 +179,40 @@ static bool is_member(const rank_branch *b) { return b->node.last - b->node.firs
 
 static int64_t padded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
+// Elements of a run.
+typedef struct rank_slice {
+  int64_t first, count;
+} rank_slice;
+
+enum { LEAST_SLICED = 1 << 15 };  // bytes: less goes in one round
+
+// Whether each taker is on a rank of its own, and slices are worth a second exchange.
+static bool can_be_sliced(const rank_reduction *w, const job *j) {
+  if (w->r->scattered || j->taker_count < 3 || w->bytes < LEAST_SLICED) return false;
+  for (int i = 1; i < j->taker_count; i++)
+    if (taker_rank(w, j, i) == taker_rank(w, j, i - 1)) return false;
+  return true;
+}
+
+static int64_t slice_size(const rank_reduction *w, const job *j) {
+  return j->is_sliced ? (w->v->run + j->taker_count - 1) / j->taker_count : w->v->run;
+}
+
+// What a taker makes of the run.
+static rank_slice slice_of(const rank_reduction *w, const job *j, int taker) {
+  const int64_t size = slice_size(w, j), first = j->is_sliced ? taker * size : 0;
+  if (first >= w->v->run) return (rank_slice){0, 0};
+  return (rank_slice){first, tsr_least(size, w->v->run - first)};
+}
+
 // Places for what is sent and received, on all ranks: both ends of a message know both.
 static void place_branches(const rank_reduction *w, const job *j) {
+  const int64_t elements = w->v->outer * slice_size(w, j);
   int64_t bytes = 0;
   for (int i = 0; i < j->branch_count; i++) {
     rank_branch *b = &w->branches[j->first_branch + i];
     b->place = bytes;
-    bytes += padded(is_member(b) ? w->bytes : w->partial_bytes);
+    bytes += padded(elements * (is_member(b) ? w->programs->bytes : w->programs->partial_bytes));
     if (is_member(b) || !is_wanted_beside(w, j, b->rank)) continue;
     b->sent = w->room->sent[b->rank];
     w->room->sent[b->rank] += padded(w->partial_bytes);
@@ -196,10 +228,14 @@ static void place_branches(const rank_reduction *w, const job *j) {
 
 static tsr_status plan_jobs(rank_reduction *w) {
   w->partial_bytes = w->v->outer * w->v->run * w->programs->partial_bytes;
+  w->branch_capacity = 16;
+  w->branches = malloc((size_t)w->branch_capacity * sizeof *w->branches);
+  if (!w->branches) return tsr_fail(NO_MEMORY, "reductions between ranks");
   TSR_TRY(find_takers(w));
   int most = 1;
   for (int i = 0; i < w->job_count; i++) {
     TSR_TRY(find_branches(w, &w->jobs[i]));
+    w->jobs[i].is_sliced = can_be_sliced(w, &w->jobs[i]);
     place_branches(w, &w->jobs[i]);
     if (member_count(w, w->jobs[i].group) > most) most = member_count(w, w->jobs[i].group);
   }
@@ -218,27 +254,30 @@ static char *received_at(const rank_reduction *w, int64_t offset) {
 // ---- folding ----
 
 // The value of a member as a term: it may be a part of a larger one.
-static tsr_fold_term term_of_member(const rank_reduction *w, const job *j, int64_t member) {
+static tsr_fold_term term_of_member(const rank_reduction *w, const job *j, int64_t first,
+                                    int64_t member) {
   const tsr_lane_value *v = w->v;
   const int count = member_count(w, j->group), lanes = w->c->moves->lanes->lanes;
   const int64_t parts = w->r->scattered ? count : 1, run = v->run * v->bytes;
-  const int lane = members_of(w, j->group)[member];
+  const char *data = w->c->call->inputs[w->value * lanes + members_of(w, j->group)[member]];
   return (tsr_fold_term){.node = {member, member + 1},
-                         .data = w->c->call->inputs[w->value * lanes + lane] + j->part * run,
+                         .data = data + j->part * run + first * v->bytes,
                          .stride = parts * run};
 }
 
-static int add_members(const rank_reduction *w, const job *j, const tsr_reduce_node *node,
-                       int count) {
-  for (int64_t m = node->first; m < node->last; m++) w->terms[count++] = term_of_member(w, j, m);
+// Elements from `first` of a run on.
+static int add_members(const rank_reduction *w, const job *j, int64_t first,
+                       const tsr_reduce_node *node, int count) {
+  for (int64_t m = node->first; m < node->last; m++)
+    w->terms[count++] = term_of_member(w, j, first, m);
   return count;
 }
 
-static tsr_status fold(const rank_reduction *w, const job *j, int count, bool to_partial,
-                       char *out) {
+static tsr_status fold(const rank_reduction *w, const job *j, int count, int64_t run,
+                       bool to_partial, char *out) {
   const tsr_rank_fold f = {.programs = w->programs,
                            .outer = w->v->outer,
-                           .run = w->v->run,
+                           .run = run,
                            .members = member_count(w, j->group),
                            .terms = w->terms,
                            .term_count = count,
@@ -253,26 +292,26 @@ static tsr_status fold_branches(const rank_reduction *w, const job *j) {
   for (int i = 0; i < j->branch_count; i++) {
     const rank_branch *b = &w->branches[j->first_branch + i];
     if (b->sent < 0 || b->rank != my_rank(w)) continue;
-    TSR_TRY(fold(w, j, add_members(w, j, &b->node, 0), true, sent_at(w, b->sent)));
+    const int count = add_members(w, j, 0, &b->node, 0);
+    TSR_TRY(fold(w, j, count, w->v->run, true, sent_at(w, b->sent)));
   }
   return NULL;
 }
 
 static int add_branch_term(const rank_reduction *w, const job *j, const rank_taker *taker,
-                           const rank_branch *b, int count) {
-  const bool is_partial = !is_member(b);
-  const int64_t dense = w->v->run * (is_partial ? w->programs->partial_bytes : w->programs->bytes);
-  if (b->rank == my_rank(w) && b->sent < 0) return add_members(w, j, &b->node, count);
-  w->terms[count++] =
-      (tsr_fold_term){.node = b->node,
-                      .data = b->rank == my_rank(w) ? sent_at(w, b->sent)
-                                                    : received_at(w, taker->received + b->place),
-                      .stride = dense,
-                      .is_partial = is_partial};
+                           const rank_slice *slice, const rank_branch *b, int count) {
+  const bool is_partial = !is_member(b), is_own = b->rank == my_rank(w);
+  const int64_t width = is_partial ? w->programs->partial_bytes : w->programs->bytes;
+  if (is_own && b->sent < 0) return add_members(w, j, slice->first, &b->node, count);
+  w->terms[count++] = (tsr_fold_term){.node = b->node,
+                                      .data = is_own ? sent_at(w, b->sent) + slice->first * width
+                                                     : received_at(w, taker->received + b->place),
+                                      .stride = width * (is_own ? w->v->run : slice->count),
+                                      .is_partial = is_partial};
   return count;
 }
 
-// The result of a job, in the memory of all its takers that are here.
+// The result of a job, or the slice of it, in the memory of all its takers that are here.
 static tsr_status fold_job(const rank_reduction *w, const job *j) {
   const int lanes = w->c->moves->lanes->lanes;
   const char *done = NULL;
@@ -284,10 +323,11 @@ static tsr_status fold_job(const rank_reduction *w, const job *j) {
       memcpy(out, done, (size_t)w->bytes);
       continue;
     }
+    const rank_slice slice = slice_of(w, j, i);
     int count = 0;
     for (int k = 0; k < j->branch_count; k++)
-      count = add_branch_term(w, j, taker, &w->branches[j->first_branch + k], count);
-    TSR_TRY(fold(w, j, count, false, out));
+      count = add_branch_term(w, j, taker, &slice, &w->branches[j->first_branch + k], count);
+    TSR_TRY(fold(w, j, count, slice.count, false, out + slice.first * w->v->bytes));
     done = out;
   }
   return NULL;
@@ -295,18 +335,23 @@ static tsr_status fold_job(const rank_reduction *w, const job *j) {
 
 // ---- messages ----
 
-// A member's part as it lies, in bytes.
-static tsr_copy copy_of_part(const rank_reduction *w, const job *j) {
+// A slice of a member's part as it lies, in bytes.
+static tsr_copy copy_of_part(const rank_reduction *w, const job *j, const rank_slice *slice) {
   const int64_t run = w->v->run * w->v->bytes;
   const int64_t parts = w->r->scattered ? member_count(w, j->group) : 1;
-  tsr_copy copy = {.from = j->part * run, .length = run};
-  if (parts == 1) {
-    copy.length = w->bytes;
-  } else {
-    copy.loop_count = 1;
-    copy.loops[0] = (tsr_copy_loop){.count = w->v->outer, .from = parts * run, .to = run};
-  }
+  tsr_copy copy = {.from = j->part * run + slice->first * w->v->bytes,
+                   .length = slice->count * w->v->bytes};
+  if (parts == 1) return copy;
+  copy.loop_count = 1;
+  copy.loops[0] = (tsr_copy_loop){.count = w->v->outer, .from = parts * run, .to = run};
   return copy;
+}
+
+static tsr_copy copy_of_partial(const rank_reduction *w, const rank_branch *b,
+                                const rank_slice *slice) {
+  const int64_t width = w->programs->partial_bytes;
+  return (tsr_copy){.from = b->sent + slice->first * width,
+                    .length = w->v->outer * slice->count * width};
 }
 
 // Branches of one member are read where they lie, others from the room.
@@ -314,12 +359,12 @@ static tsr_status add_job_moves(const rank_reduction *w, const job *j, bool of_m
   for (int i = 0; i < j->branch_count; i++) {
     const rank_branch *b = &w->branches[j->first_branch + i];
     if (of_members != is_member(b)) continue;
-    tsr_copy copy =
-        of_members ? copy_of_part(w, j) : (tsr_copy){.from = b->sent, .length = w->partial_bytes};
     for (int k = 0; k < j->taker_count; k++) {
       const rank_taker *taker = &w->takers[j->first_taker + k];
       const int rank = taker_rank(w, j, k);  // takers of a rank share what it gets
       if (rank == b->rank || (k && taker_rank(w, j, k - 1) == rank)) continue;
+      const rank_slice slice = slice_of(w, j, k);
+      tsr_copy copy = of_members ? copy_of_part(w, j, &slice) : copy_of_partial(w, b, &slice);
       copy.to = taker->received + b->place;
       TSR_TRY(tsr_rank_moves_add(w->c->moves, b->lane, taker->lane, &copy));
     }
@@ -348,6 +393,43 @@ static tsr_status add_moves(const rank_reduction *w) {
   return NULL;
 }
 
+// Slices from the takers that made them to the others.
+static tsr_status add_slice_moves(const rank_reduction *w, const job *j) {
+  for (int from = 0; from < j->taker_count; from++) {
+    const rank_slice slice = slice_of(w, j, from);
+    const tsr_copy copy = {.from = slice.first * w->v->bytes,
+                           .to = slice.first * w->v->bytes,
+                           .length = slice.count * w->v->bytes};
+    for (int to = 0; to < j->taker_count; to++)
+      if (to != from)
+        TSR_TRY(tsr_rank_moves_add(w->c->moves, w->takers[j->first_taker + from].lane,
+                                   w->takers[j->first_taker + to].lane, &copy));
+  }
+  return NULL;
+}
+
+static bool has_slices(const rank_reduction *w) {
+  for (int i = 0; i < w->job_count; i++)
+    if (w->jobs[i].is_sliced) return true;
+  return false;
+}
+
+static tsr_status exchange_slices(const rank_reduction *all, int count) {
+  const int lanes = all->c->moves->lanes->lanes;
+  bool any = false;
+  tsr_rank_moves_clear(all->c->moves);
+  for (int i = 0; i < count; i++) {
+    const rank_reduction *w = &all[i];
+    char *const *outputs = w->c->call->outputs + w->value * lanes;
+    if (!has_slices(w)) continue;
+    any = true;
+    TSR_TRY(tsr_rank_moves_open(w->c->moves, 8, (const char *const *)outputs, outputs));
+    for (int k = 0; k < w->job_count; k++)
+      if (w->jobs[k].is_sliced) TSR_TRY(add_slice_moves(w, &w->jobs[k]));
+  }
+  return any ? tsr_rank_moves_run(all->c->moves) : NULL;
+}
+
 // ---- the step ----
 
 static tsr_status reserve_room(const rank_reduction *all, int count, const rank_room *room) {
@@ -362,7 +444,7 @@ static tsr_status reserve_room(const rank_reduction *all, int count, const rank_
                                               scratch * tsr_pool_workers(c->call->pool));
 }
 
-// All values in one exchange.
+// All values in one exchange, and slices of large ones in another.
 static tsr_status reduce_values(rank_reduction *all, int count, const rank_room *room) {
   for (int i = 0; i < count; i++) TSR_TRY(plan_jobs(&all[i]));
   TSR_TRY(reserve_room(all, count, room));
@@ -373,7 +455,7 @@ static tsr_status reduce_values(rank_reduction *all, int count, const rank_room 
   TSR_TRY(tsr_rank_moves_run(all->c->moves));
   for (int i = 0; i < count; i++)
     for (int k = 0; k < all[i].job_count; k++) TSR_TRY(fold_job(&all[i], &all[i].jobs[k]));
-  return NULL;
+  return exchange_slices(all, count);
 }
 
 static void reductions_destroy(rank_reduction *all, int count) {

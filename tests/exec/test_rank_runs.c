@@ -197,6 +197,78 @@ static void ranks_give_the_bytes_of_one_process(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) check_case(&cases[i]);
 }
 
+// ---- large sums ----
+
+enum { LARGE = 4 * 10007 };  // numbers of a shard
+
+typedef struct large_sum {
+  const char *text;
+  float *inputs[DEVICES], *outputs[DEVICES];
+} large_sum;
+
+static tsr_status sum_large(void *context, tsr_comm *comm) {
+  const large_sum *l = context;
+  tsr_compile_options options = TSR_COMPILE_OPTIONS;
+  TSR_OWN(program, program);
+  TSR_OWN(executable, executable);
+  const void *in[DEVICES] = {NULL};
+  void *out[DEVICES] = {NULL};
+  options.comm = comm;
+  TSR_TRY(tsr_program_read("test", l->text, strlen(l->text), NULL, &program));
+  TSR_TRY(tsr_executable_compile(program, &options, &executable));
+  for (int i = 0; i < DEVICES; i++)
+    if (!comm || tsr_comm_local_index(comm, i) >= 0) {
+      in[i] = l->inputs[i];
+      out[i] = l->outputs[i];
+    }
+  return tsr_executable_run_shards(executable, in, out);
+}
+
+static void check_large(const char *groups) {
+  char text[4096];
+  float *wanted[DEVICES];
+  large_sum l = {.text = text};
+  test_random random = {5};
+  snprintf(text, sizeof text,
+           "sdy.mesh @mesh = <[\"d\"=6]>\n"
+           "func.func @main(%%A: tensor<%dxf32>) -> tensor<%dxf32> {\n"
+           "%%0 = sdy.manual_computation(%%A) in_shardings=[<@mesh, [{\"d\"}]>] "
+           "out_shardings=[<@mesh, [{\"d\"}]>] manual_axes={\"d\"} (%%a: tensor<%dxf32>) {\n"
+           "%%r = \"stablehlo.all_reduce\"(%%a) <{" CHANNEL
+           ", %s}> %s : (tensor<%dxf32>) -> tensor<%dxf32>\n"
+           "sdy.return %%r : tensor<%dxf32>\n} : (tensor<%dxf32>) -> tensor<%dxf32>\n"
+           "return %%0 : tensor<%dxf32>\n}\n",
+           6 * LARGE, 6 * LARGE, LARGE, groups, BODY("f32", "add"), LARGE, LARGE, LARGE, 6 * LARGE,
+           6 * LARGE, 6 * LARGE);
+  for (int d = 0; d < DEVICES; d++) {
+    l.inputs[d] = malloc(LARGE * sizeof(float));
+    l.outputs[d] = wanted[d] = calloc(LARGE, sizeof(float));
+    assert_true(l.inputs[d] && wanted[d]);
+    for (int i = 0; i < LARGE; i++)
+      l.inputs[d][i] = (float)test_random_range(&random, -9999, 9999) * 1e-3F;
+  }
+  assert_ok(sum_large(&l, NULL));
+  for (int d = 0; d < DEVICES; d++) l.outputs[d] = calloc(LARGE, sizeof(float));
+  for (int ranks = 2; ranks <= 4; ranks++) {
+    for (int d = 0; d < DEVICES; d++) memset(l.outputs[d], 0xcd, LARGE * sizeof(float));
+    assert_ok(test_ranks_run(ranks, firsts[ranks - 1], sum_large, &l));
+    for (int d = 0; d < DEVICES; d++)
+      assert_memory_equal(l.outputs[d], wanted[d], LARGE * sizeof(float));
+  }
+  for (int d = 0; d < DEVICES; d++) {
+    free(l.inputs[d]);
+    free(l.outputs[d]);
+    free(wanted[d]);
+  }
+}
+
+// Each rank makes a slice of them.
+static void large_sums_are_shared_by_ranks(void **state) {
+  (void)state;
+  check_large(ALL);
+  check_large(GROUPS("[[0, 2, 4], [1, 3, 5]]", "2x3"));
+}
+
 // ---- refusals ----
 
 static rank_test *test_of(const char *text, const char *other) {
@@ -270,6 +342,6 @@ static void tensors_are_not_whole_on_ranks(void **state) {
                     "an executable on several ranks takes the shards of its devices");
 }
 
-SUITE(rank_runs, TEST(ranks_give_the_bytes_of_one_process), TEST(ranks_compare_programs),
-      TEST(devices_that_meet_choose_alike), TEST(whole_programs_stay_in_one_process),
-      TEST(tensors_are_not_whole_on_ranks))
+SUITE(rank_runs, TEST(ranks_give_the_bytes_of_one_process), TEST(large_sums_are_shared_by_ranks),
+      TEST(ranks_compare_programs), TEST(devices_that_meet_choose_alike),
+      TEST(whole_programs_stay_in_one_process), TEST(tensors_are_not_whole_on_ranks))
