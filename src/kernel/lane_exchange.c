@@ -154,8 +154,7 @@ tsr_status tsr_lane_exchange_run(const void *description, const tsr_kernel_call 
   const tsr_lane_exchange *exchange = description;
   const int most = largest_group(&exchange->groups);
   for (int i = 0; i < exchange->count; i++)
-    if (exchange->boxes[i].bytes && !(exchange->in_place && exchange->in_place[i]))
-      TSR_TRY(exchange_value(exchange, call, i, most));
+    if (exchange->boxes[i].bytes) TSR_TRY(exchange_value(exchange, call, i, most));
   return NULL;
 }
 

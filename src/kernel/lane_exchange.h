@@ -42,7 +42,6 @@ typedef struct tsr_lane_exchange {
   tsr_lane_takers takers;
   int count;  // values
   const tsr_lane_box *boxes;
-  const bool *in_place;  // for each value: senders wrote their boxes in the result; NULL = none did
 } tsr_lane_exchange;
 tsr_status tsr_lane_exchange_run(const void *description, const tsr_kernel_call *call);
 
