@@ -163,14 +163,40 @@ static tsr_status mask_zeros(padding *p, tsr_op *op, int index, const tsr_attr *
 
 // ---- ops in general ----
 
+// Whether a factor is all of a dim of a result.
+static bool is_whole_in_result(const tsr_op_rule *rule, int factor) {
+  for (int i = rule->used[factor]; i < rule->used[factor + 1]; i++) {
+    const tsr_rule_place *place = &rule->places[rule->uses[i]];
+    if (place->tensor >= rule->operand_count)
+      return tsr_rule_dim(rule, place->tensor, place->dim + 1) ==
+             tsr_rule_dim(rule, place->tensor, place->dim) + 1;
+  }
+  return false;
+}
+
 // Whether an op treats the indices of a dim each by itself, or its padding is masked.
 static bool may_be_padded(const tsr_op *op, const tsr_op_rule *rule, int tensor, int dim) {
   const int first = tsr_rule_dim(rule, tensor, dim), end = tsr_rule_dim(rule, tensor, dim + 1);
   const bool masked = tsr_op_is(op, TSR_OP_DOT_GENERAL) || tsr_op_is(op, TSR_OP_CONVOLUTION) ||
                       tsr_op_is(op, TSR_OP_REDUCE);
   if (end != first + 1) return tsr_op_is(op, TSR_OP_CONVOLUTION);
-  const tsr_factor_kind kind = rule->factors[rule->places[first].factor].kind;
+  const int factor = rule->places[first].factor;
+  const tsr_factor_kind kind = rule->factors[factor].kind;
+  if (tsr_op_is(op, TSR_OP_RESHAPE)) return is_whole_in_result(rule, factor);
   return kind == TSR_FACTOR_PASS || (masked && kind != TSR_FACTOR_NEED_REPLICATION);
+}
+
+// The rule of an op as it was before its operands were padded. Only that of a reshape depends on
+// their sizes: a dim of it may be padded if it is one of the result too.
+static tsr_status rule_of_whole(padding *p, const tsr_op *op, const tsr_op_rule **out_rule) {
+  tsr_value *input = op->operand_count ? tsr_op_operand(op, 0) : NULL;
+  if (!tsr_op_is(op, TSR_OP_RESHAPE))
+    return tsr_rule_of(&p->scratch, op, TSR_RULE_EXPANDED, out_rule);
+  const tsr_type *padded = input->type;
+  input->type = whole_type(p, input);
+  tsr_status status = tsr_rule_of(&p->scratch, op, TSR_RULE_EXPANDED, out_rule);
+  input->type = padded;
+  return status;
 }
 
 static tsr_status check_operand(padding *p, const tsr_op *op, const tsr_op_rule *rule, int index) {
@@ -196,7 +222,7 @@ static tsr_status check_operands(padding *p, const tsr_op *op) {
                           tsr_op_is(op, TSR_OP_SDY_SHARDED_TO_UNREDUCED) ||
                           tsr_op_is(op, TSR_OP_SDY_REPLICATED_TO_UNREDUCED);
   if (collective) return NULL;
-  TSR_TRY(tsr_rule_of(&p->scratch, op, TSR_RULE_EXPANDED, &rule));
+  TSR_TRY(rule_of_whole(p, op, &rule));
   for (int i = 0; i < op->operand_count; i++) TSR_TRY(check_operand(p, op, rule, i));
   return NULL;
 }
