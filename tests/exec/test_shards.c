@@ -123,6 +123,46 @@ static void a_program_of_one_device_has_whole_shards(void **state) {
   assert_true(out[0] == 2 && out[1] == 4);
 }
 
+// ---- a computation in another one ----
+
+// Rows are cut over "x" outside, columns over "y" inside: each lane doubles its piece, the sums
+// along "y" are added outside to what all lanes around hold.
+static void computations_stand_in_each_other(void **state) {
+  (void)state;
+  static const char nested[] =
+      "sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>\n"
+      "func.func @main(%A: tensor<4x4xf32>, %B: tensor<2x4xf32>) -> (tensor<4x4xf32>, "
+      "tensor<4x2xf32>) {\n"
+      "  %0:2 = sdy.manual_computation(%A, %B) in_shardings=[<@mesh, [{\"x\"}, {}]>, <@mesh, [{}, "
+      "{}]>] out_shardings=[<@mesh, [{\"x\"}, {}]>, <@mesh, [{\"x\"}, {}]>] "
+      "manual_axes={\"x\"} (%a: tensor<2x4xf32>, %b: tensor<2x4xf32>) {\n"
+      "    %n = stablehlo.negate %a : tensor<2x4xf32>\n"
+      "    %1:3 = sdy.manual_computation(%a, %n, %b) in_shardings=[<@mesh, [{}, {\"y\"}]>, "
+      "<@mesh, [{}, {\"y\"}]>, <@mesh, [{\"y\"}, {}]>] out_shardings=[<@mesh, [{}, {\"y\"}]>, "
+      "<@mesh, [{}, {}]>, <@mesh, [{\"y\"}, {}]>] manual_axes={\"y\"} (%u: tensor<2x2xf32>, %v: "
+      "tensor<2x2xf32>, %c: tensor<1x4xf32>) {\n"
+      "      %d = stablehlo.add %u, %u : tensor<2x2xf32>\n"
+      "      %w = \"stablehlo.all_reduce\"(%v) <{channel_handle = "
+      "#stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1], [2, 3]]> : "
+      "tensor<2x2xi64>, use_global_device_ids}> " SUM
+      " : (tensor<2x2xf32>) -> tensor<2x2xf32>\n"
+      "      %e = stablehlo.add %c, %c : tensor<1x4xf32>\n"
+      "      sdy.return %d, %w, %e : tensor<2x2xf32>, tensor<2x2xf32>, tensor<1x4xf32>\n"
+      "    } : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, "
+      "tensor<2x2xf32>, tensor<2x4xf32>)\n"
+      "    %t = stablehlo.add %1#0, %1#2 : tensor<2x4xf32>\n"
+      "    sdy.return %t, %1#1 : tensor<2x4xf32>, tensor<2x2xf32>\n"
+      "  } : (tensor<4x4xf32>, tensor<2x4xf32>) -> (tensor<4x4xf32>, tensor<4x2xf32>)\n"
+      "  return %0#0, %0#1 : tensor<4x4xf32>, tensor<4x2xf32>\n}\n";
+  float a[16], b[8], out[16] = {0}, sums[8] = {0};
+  for (int i = 0; i < 16; i++) a[i] = (float)i;
+  for (int i = 0; i < 8; i++) b[i] = (float)(100 * i);
+  run_text(nested, IN(a, b), OUT_TO(out, sums));
+  for (int i = 0; i < 16; i++) assert_true(out[i] == 2 * a[i] + 2 * b[i % 8]);
+  for (int i = 0; i < 8; i++)
+    assert_true(sums[i] == -(a[i / 2 * 4 + i % 2] + a[i / 2 * 4 + 2 + i % 2]));
+}
+
 // ---- memory and donation ----
 
 // One step of a replicated state, for any number of devices.
@@ -241,6 +281,7 @@ int suite_shards(void) {
       TEST(whole_tensors_are_cut_and_joined),
       TEST(shards_are_read_and_written_where_they_lie),
       TEST(a_program_of_one_device_has_whole_shards),
+      TEST(computations_stand_in_each_other),
       TEST(replicated_values_are_stored_once),
       TEST(a_donated_shard_becomes_the_result),
       TEST(workers_do_not_change_bits),
