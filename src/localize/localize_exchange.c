@@ -10,7 +10,9 @@
 
 tsr_status tsr_check_same_axes(const tsr_op *op, const tsr_whole *from, int from_dim,
                                const tsr_whole *to, int to_dim) {
-  if (tsr_sdy_parts_equal(tsr_cut_axes(from->cut, from_dim), tsr_cut_axes(to->cut, to_dim)))
+  const bool empty = !from->type->dims[from_dim];  // has nothing to be cut
+  if (empty ||
+      tsr_sdy_parts_equal(tsr_cut_axes(from->cut, from_dim), tsr_cut_axes(to->cut, to_dim)))
     return NULL;
   return tsr_fail(CONSTRAINT,
                   "%s: dimension %d of its operand is sharded otherwise than that of the result",
@@ -86,6 +88,12 @@ tsr_status tsr_exchange_slice(tsr_localizing *l, tsr_op *op, int dim, const tsr_
 
 // ---- pad ----
 
+static tsr_status set_padding(tsr_localizing *l, tsr_op *op, int dim, int64_t low) {
+  TSR_TRY(tsr_set_number(l, op, "edge_padding_low", dim, low));
+  TSR_TRY(tsr_set_number(l, op, "edge_padding_high", dim, 0));
+  return tsr_set_number(l, op, "interior_padding", dim, 0);
+}
+
 static tsr_status exchange_padded(tsr_localizing *l, tsr_op *op, int dim, const tsr_whole *from,
                                   int64_t made) {
   tsr_site site = {.ir = l->ir, .place = op};
@@ -96,9 +104,7 @@ static tsr_status exchange_padded(tsr_localizing *l, tsr_op *op, int dim, const 
   ask.starts = tsr_range_starts(l, tsr_cut_count(from->cut, dim), -low, made);
   TSR_NEED(ask.starts);
   TSR_TRY(take(op, 0, &site, tsr_exchange_spread(l, &site, tsr_op_operand(op, 0), &ask, gaps)));
-  TSR_TRY(tsr_set_number(l, op, "edge_padding_low", dim, 0));
-  TSR_TRY(tsr_set_number(l, op, "edge_padding_high", dim, 0));
-  return tsr_set_number(l, op, "interior_padding", dim, 0);
+  return set_padding(l, op, dim, 0);
 }
 
 tsr_status tsr_exchange_pad(tsr_localizing *l, tsr_op *op) {
@@ -112,7 +118,9 @@ tsr_status tsr_exchange_pad(tsr_localizing *l, tsr_op *op) {
     bool padded = false;
     TSR_TRY(tsr_check_same_axes(op, &from, d, &to, d));
     for (int i = 0; i < 3; i++) padded |= tsr_attr_int_at(tsr_op_attr(op, lists[i]), d) != 0;
-    if (padded && from.cut && tsr_cut_count(from.cut, d) > 1)
+    if (!from.type->dims[d])
+      TSR_TRY(set_padding(l, op, d, type->dims[d]));
+    else if (padded && from.cut && tsr_cut_count(from.cut, d) > 1)
       TSR_TRY(exchange_padded(l, op, d, &from, type->dims[d]));
   }
   return NULL;
@@ -162,10 +170,10 @@ tsr_status tsr_exchange_concatenate(tsr_localizing *l, tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++) {
     tsr_whole operand;
     TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, i), &operand));
+    if (!operand.type->dims[dim]) continue;
     for (int d = 0; d < type->rank; d++)
       if (d != dim || tsr_cut_axes(operand.cut, d)->count)
         TSR_TRY(tsr_check_same_axes(op, &operand, d, &result, d));
-    if (!operand.type->dims[dim]) continue;
     tsr_value *range = joined_range(l, &site, op, i, &result, first, type->dims[dim]);
     made = made ? join_range(l, &site, &result, dim, made, range, first) : range;
     first += operand.type->dims[dim];

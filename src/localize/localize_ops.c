@@ -184,8 +184,10 @@ tsr_status tsr_localize_concatenate(tsr_localizing *l, tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++) {
     TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, i), &operand));
     if (!tsr_cut_has_axes(operand.cut)) continue;
+    const bool empty = !operand.type->dims[dim];
     for (int d = 0; d < operand.cut->rank; d++)
-      if (!tsr_sdy_parts_equal(tsr_cut_axes(operand.cut, d), tsr_cut_axes(result.cut, d)))
+      if (!(empty && d == dim) &&
+          !tsr_sdy_parts_equal(tsr_cut_axes(operand.cut, d), tsr_cut_axes(result.cut, d)))
         return tsr_fail(CONSTRAINT,
                         "%s: dimension %d of operand %d is sharded otherwise than that of the "
                         "result",

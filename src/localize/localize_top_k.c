@@ -5,14 +5,14 @@
 #include "localize/localize.h"
 #include "propagate/edits.h"
 
-typedef struct top_run {
+typedef struct top_k_run {
   tsr_localizing *l;
   tsr_op *op;
   tsr_site site;
   int last;  // the dim
-} top_run;
+} top_k_run;
 
-static const tsr_type *resized(top_run *r, const tsr_type *like, const tsr_type *element,
+static const tsr_type *resized(top_k_run *r, const tsr_type *like, const tsr_type *element,
                                int64_t size) {
   int64_t dims[TSR_MAX_RANK];
   memcpy(dims, like->dims, (size_t)like->rank * sizeof *dims);
@@ -20,7 +20,7 @@ static const tsr_type *resized(top_run *r, const tsr_type *like, const tsr_type 
   return tsr_type_tensor(r->l->ir, element, like->rank, dims, NULL);
 }
 
-static tsr_op *add_top(top_run *r, tsr_value *x, int64_t k) {
+static tsr_op *add_top(top_k_run *r, tsr_value *x, int64_t k) {
   const tsr_type *index = tsr_type_element(r->op->results[1].type);
   if (!x) return NULL;
   const tsr_type *const types[] = {resized(r, x->type, tsr_type_element(x->type), k),
@@ -32,7 +32,7 @@ static tsr_op *add_top(top_run *r, tsr_value *x, int64_t k) {
 }
 
 // Indices in the shard as indices in the whole dim.
-static tsr_value *whole_indices(top_run *r, tsr_value *indices, const tsr_tensor_sharding *cut) {
+static tsr_value *whole_indices(top_k_run *r, tsr_value *indices, const tsr_tensor_sharding *cut) {
   const int64_t size = tsr_operand_type(r->op, 0)->dims[r->last];
   tsr_value *start =
       tsr_site_shard_start(r->l, &r->site, cut->mesh, tsr_cut_axes(cut, r->last), size);
@@ -42,7 +42,7 @@ static tsr_value *whole_indices(top_run *r, tsr_value *indices, const tsr_tensor
 }
 
 // What lies at `places` of the last dim of `x`, for each index of the others.
-static tsr_value *take_at(top_run *r, tsr_value *x, tsr_value *places) {
+static tsr_value *take_at(top_k_run *r, tsr_value *x, tsr_value *places) {
   int64_t dims[TSR_MAX_RANK + 1], order[TSR_MAX_RANK], ones[TSR_MAX_RANK];
   const int rank = r->last + 1;
   const int64_t last = r->last;
@@ -74,7 +74,7 @@ static tsr_value *take_at(top_run *r, tsr_value *x, tsr_value *places) {
 }
 
 tsr_status tsr_localize_top_k(tsr_localizing *l, tsr_op *op) {
-  top_run r = {.l = l, .op = op, .site = {.ir = l->ir, .place = op}};
+  top_k_run r = {.l = l, .op = op, .site = {.ir = l->ir, .place = op}};
   const int64_t k = tsr_op_int(op, "k", 0);
   tsr_whole from;
   TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, 0), &from));

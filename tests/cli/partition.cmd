@@ -4,7 +4,7 @@ tessera partition wave.mlir --report
 tessera partition wave.mlir --report --json
 tessera run wave.mlir --random 1 --report
 tessera run wave.mlir --random 1 --report --json | grep -A1 '"fallbacks"\|"collectives"'
-tessera partition $DATA/../programs/scan_layers_grad/program.mlir --report
+tessera partition $DATA/../programs/conv_spatial_sharded/program.mlir --report
 tessera partition $DATA/../programs/matmul_rows/program.mlir --report
 # Another mesh with the same axes.
 cp -r $DATA/../programs/matmul_rows rows; tessera partition rows/program.mlir --mesh x=2,y=2 | grep 'func.func' | cut -c1-80
