@@ -7,7 +7,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <tessera/checkpoint.h>
 #include <tessera/program.h>
 #include <tessera/tessera.h>
@@ -162,11 +161,11 @@ static tsr_status resume(const training *first, const tsr_program *program, cons
 // the loss by so many roundings.
 static void compare(const training *t, const float *whole, const float *other,
                     const float *same_mesh) {
-  bool near = true;
+  bool near = true, same = true;
   for (int i = HALF; i < STEPS; i++)
     near &= fabsf(whole[i] - other[i]) <=
             (float)((i - HALF + 1) * LONGEST_SUM) * FLT_EPSILON * fabsf(whole[i]);
-  const bool same = !memcmp(whole + HALF, same_mesh + HALF, HALF * sizeof *whole);
+  for (int i = HALF; i < STEPS; i++) same &= whole[i] == same_mesh[i];
   if (!talks(t)) return;
   printf("resumed on the other mesh: losses %s those of an uninterrupted run\n",
          near ? "are within rounding of" : "DIFFER from");

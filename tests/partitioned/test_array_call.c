@@ -272,6 +272,12 @@ typedef struct wanted_results {
   float loss, w[WEIGHTS], b[OUTPUTS];
 } wanted_results;
 
+static bool are_equal(const float *a, const float *b, int count) {
+  for (int i = 0; i < count; i++)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
 // On one rank of several, where nothing may be asserted.
 static tsr_status call_on_rank(void *context, tsr_comm *comm) {
   const wanted_results *wanted = context;
@@ -288,7 +294,8 @@ static tsr_status call_on_rank(void *context, tsr_comm *comm) {
   TSR_TRY(tsr_array_gather(results[RESULT_B], b, sizeof b, NULL));
   release_arrays(arguments, ARGUMENT_COUNT);
   release_arrays(results, RESULT_COUNT);
-  if (loss != wanted->loss || memcmp(w, wanted->w, sizeof w) || memcmp(b, wanted->b, sizeof b))
+  if (loss != wanted->loss || !are_equal(w, wanted->w, WEIGHTS) ||
+      !are_equal(b, wanted->b, OUTPUTS))
     return tsr_fail(CHECK_FAILED, "rank %d has other results", tsr_comm_rank(comm));
   return NULL;
 }
