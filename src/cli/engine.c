@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "comm/comm_internal.h"
 #include "tessera/engine/collectives.h"
 
 // A comm has an entry for every device from 0 on.
@@ -27,6 +28,11 @@ tsr_status cli_open_engine(const cli_args *args, const char *engine, int64_t dev
                                     .timeout = (double)timeout,
                                     .fast = cli_takes(args, "fast") && cli_has(args, "fast")};
   return tsr_comm_open(engine, devices, &options, out_comm);
+}
+
+const char *cli_engine_of(const cli_args *args) {
+  const char *engine = cli_value(args, "engine");
+  return engine ? engine : tsr_comm_is_launched() ? "mpi" : "threads";
 }
 
 // Launchers end all ranks as soon as one fails, so all ranks wait until the failure is printed.

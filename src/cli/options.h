@@ -114,6 +114,14 @@
   {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"},          \
   {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress (default: 300)"}
 
+// Of programs that run on the devices of a mesh.
+#define CLI_OPTIONS_DEVICES                                                                         \
+  {"engine", 0, "ENGINE", "threads|mpi",                                                            \
+   "where the devices run: in this process, or on MPI ranks (default: mpi under its launcher)"},    \
+  {"fast", 0, NULL, NULL, "let MPI choose the order of reductions between ranks"},                  \
+  {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress (default: 300)"},         \
+  {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"}
+
 // ---- output ----
 
 #define CLI_OPTION_JSON {"json", 'j', NULL, NULL, "print JSON instead of text"}

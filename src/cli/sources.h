@@ -180,6 +180,8 @@ tsr_status cli_write_spec(const tsr_sharding *sharding, const char *form, int ra
 
 // Collective over the ranks. Opens the comm of CLI_OPTIONS_ENGINE.
 tsr_status cli_open_comm(const cli_args *args, int64_t devices, tsr_comm **out_comm);
+// The engine of CLI_OPTIONS_DEVICES: that of --engine, or "mpi" under a launcher.
+const char *cli_engine_of(const cli_args *args);
 // The same of this engine, whatever --engine says; with --fast, if the command has it.
 tsr_status cli_open_engine(const cli_args *args, const char *engine, int64_t devices,
                            tsr_comm **out_comm);

@@ -7,7 +7,6 @@
 #include "array/array.h"
 #include "base/text_internal.h"
 #include "command/command.h"
-#include "comm/comm_internal.h"
 #include "report/partition_report.h"
 #include "tessera/program/executable.h"
 #include "trial/trial.h"
@@ -51,11 +50,6 @@ static tsr_status read_number(const cli_args *args, const char *option, double *
   return NULL;
 }
 
-static const char *engine_of(const cli_args *args) {
-  const char *engine = cli_value(args, "engine");
-  return engine ? engine : tsr_comm_is_launched() ? "mpi" : "threads";
-}
-
 static tsr_status check_options(const run_job *job) {
   const cli_args *args = job->args;
   static const char *const sources[] = {"inputs", "random", NULL};
@@ -70,7 +64,7 @@ static tsr_status check_options(const run_job *job) {
   TSR_TRY(cli_check_one_of(args, reports));
   static const char *const wanted[] = {"expect", "compare-single", NULL};
   TSR_TRY(cli_check_one_of(args, wanted));
-  if (cli_has(args, "fast") && strcmp(engine_of(args), "mpi") != 0)
+  if (cli_has(args, "fast") && strcmp(cli_engine_of(args), "mpi") != 0)
     return tsr_fail(BAD_ARGUMENT, "--fast is for --engine mpi");
   const bool tolerance = cli_has(args, "rtol") || cli_has(args, "atol");
   if (tolerance && !cli_has(args, "expect") && !cli_has(args, "compare-single") && !job->of_case)
@@ -123,7 +117,7 @@ static tsr_status partition(run_job *job, tsr_program **program) {
 
 // A comm, if there are several ranks.
 static tsr_status open_ranks(run_job *job) {
-  if (strcmp(engine_of(job->args), "mpi") != 0) return NULL;
+  if (strcmp(cli_engine_of(job->args), "mpi") != 0) return NULL;
   TSR_TRY(cli_open_engine(job->args, "mpi", job->devices, &job->comm));
   if (tsr_comm_rank_count(job->comm) > 1) return NULL;
   tsr_comm_release(job->comm);
@@ -463,10 +457,7 @@ static const cli_option options[] = {
     {"time", 't', "N", "1..1000000", "run N times more and print how long it takes"},
     {"profile", 0, "[=FILE]", NULL, "print the time of every step; write a trace to FILE (default: tessera-trace.json)"},
     {"max-memory", 0, "SIZE", NULL, "refuse a program that needs more memory, such as 4G"},
-    {"engine", 0, "ENGINE", "threads|mpi", "where the devices run: in this process, or on MPI ranks (default: mpi under its launcher)"},
-    {"fast", 0, NULL, NULL, "let MPI choose the order of reductions between ranks"},
-    {"timeout", 0, "SECONDS", NULL, "give up after SECONDS without progress (default: 300)"},
-    {"workers", 'w', "N", "1..4096", "worker threads of a process (default: one per core)"},
+    CLI_OPTIONS_DEVICES,
     CLI_OPTION_JSON,
     {0},
 };

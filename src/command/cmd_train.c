@@ -51,7 +51,8 @@ static int64_t device_bound(const tsr_mesh *mesh) {
 static tsr_status open_comm(train_job *job, const tsr_program *program, const tsr_mesh *mesh) {
   TSR_OWN(mesh, own);
   if (!mesh) TSR_TRY(cli_program_mesh(program, job->path, &own));
-  return cli_open_comm(job->args, device_bound(mesh ? mesh : own), &job->comm);
+  return cli_open_engine(job->args, cli_engine_of(job->args), device_bound(mesh ? mesh : own),
+                         &job->comm);
 }
 
 static tsr_status open_on(train_job *job, const tsr_program *program, const tsr_mesh *mesh) {
@@ -269,7 +270,7 @@ static const cli_option options[] = {
     CLI_OPTIONS_AXES, CLI_OPTION_MESH,
     {"report", 0, NULL, NULL, "also print what each device moves and holds, and the fallbacks of partitioning"},
     {"max-memory", 0, "SIZE", NULL, "refuse a program that needs more memory, such as 4G"},
-    CLI_OPTIONS_ENGINE,
+    CLI_OPTIONS_DEVICES,
     CLI_OPTION_JSON,
     {0},
 };
@@ -284,7 +285,7 @@ const cli_command cli_cmd_train = {
         "PROGRAM is a training step: MLIR text, a portable artifact or a file of jax.export, or a\n"
         "case folder as of tessera-run(1). It is partitioned for the devices of its mesh, or of\n"
         "--mesh, which must have the axes that its shardings name. The devices are virtual: this\n"
-        "process runs what all of them do; with --engine mpi they are divided over the ranks.\n"
+        "process runs what all of them do; under mpirun they are divided over the ranks.\n"
         "\n"
         "Arguments that the program donates (donate_argnums in JAX) are the train state: the\n"
         "results in their place are the arguments of the next step. Other arguments, such as the\n"
@@ -297,6 +298,6 @@ const cli_command cli_cmd_train = {
         "tessera train step.bin --inputs start.safetensors --steps 50 --save half\n"
         "tessera train step.bin -i batch.safetensors --load half --mesh data=4,model=2 -n 50\n"
         "tessera train step.bin --random 1 --report\n"
-        "mpirun -n 4 tessera train step.bin -i start.safetensors --engine mpi\n",
+        "mpirun -n 4 tessera train step.bin -i start.safetensors\n",
     .run = run_train,
 };

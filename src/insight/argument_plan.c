@@ -7,6 +7,7 @@
 #include "base/text_internal.h"
 #include "builder/builder_spec.h"
 #include "insight/insight.h"
+#include "program/program_internal.h"
 #include "tessera/engine/layout.h"
 #include "tessera/engine/plan.h"
 #include "tessera/engine/sharding.h"
@@ -53,12 +54,9 @@ static tsr_status add_argument(argument_list *list, const tsr_program *program, 
 }
 
 static tsr_status fill_list(argument_list *list, const tsr_program *program) {
-  const int64_t entry = tsr_program_entry(program);
+  int64_t entry = 0;
   tsr_program_function function = TSR_PROGRAM_FUNCTION;
-  if (entry < 0)
-    return tsr_fail(NOT_FOUND, "the program has %" PRId64 " functions and none is \"main\"",
-                    tsr_program_function_count(program));
-  TSR_TRY(tsr_program_function_at(program, entry, &function));
+  TSR_TRY(tsr_program_entry_function(program, &entry, &function));
   const size_t room = (size_t)function.argument_count + 1;
   list->values = tsr_arena_zeros(&list->arena, room, sizeof *list->values);
   list->tensors = tsr_arena_zeros(&list->arena, room, sizeof *list->tensors);

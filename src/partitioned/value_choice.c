@@ -10,15 +10,13 @@
 #include "insight/insight.h"
 #include "ir/ir.h"
 #include "partitioned/partitioned.h"
+#include "program/program_internal.h"
 
 tsr_status tsr_value_choice_init(const tsr_program *program, tsr_arena *arena,
                                  tsr_value_choice *out_choice) {
-  const int64_t entry = tsr_program_entry(program);
+  int64_t entry = 0;
   tsr_program_function function = TSR_PROGRAM_FUNCTION;
-  if (entry < 0)
-    return tsr_fail(NOT_FOUND, "the program has %" PRId64 " functions and none is \"main\"",
-                    tsr_program_function_count(program));
-  TSR_TRY(tsr_program_function_at(program, entry, &function));
+  TSR_TRY(tsr_program_entry_function(program, &entry, &function));
   *out_choice = (tsr_value_choice){.argument_count = function.argument_count,
                                    .result_count = function.result_count};
   out_choice->arguments = tsr_arena_zeros(arena, (size_t)function.argument_count + 1, sizeof(bool));

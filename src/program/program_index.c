@@ -255,6 +255,15 @@ int64_t tsr_program_entry(const tsr_program *program) {
   return entry < 0 && program->function_count == 1 ? 0 : entry;
 }
 
+tsr_status tsr_program_entry_function(const tsr_program *program, int64_t *out_index,
+                                      tsr_program_function *out_function) {
+  *out_index = tsr_program_entry(program);
+  if (*out_index < 0)
+    return tsr_fail(NOT_FOUND, "the program has %lld functions and none is \"main\"",
+                    (long long)program->function_count);
+  return tsr_program_function_at(program, *out_index, out_function);
+}
+
 static tsr_status fill_value(const tsr_program_value *values, int64_t count, const char *what,
                              int64_t index, tsr_program_value *out_value) {
   if (index < 0 || index >= count)

@@ -12,6 +12,9 @@ const tsr_ir *tsr_program_ir(const tsr_program *program);
 const char *tsr_program_path(const tsr_program *program);  // its name in messages
 // The op of a function by index; NULL if out of range.
 const tsr_op *tsr_program_function_op(const tsr_program *program, int64_t index);
+// Describes the function that a caller runs. Fails with not_found if there is none.
+TSR_MUST_USE tsr_status tsr_program_entry_function(const tsr_program *program, int64_t *out_index,
+                                                   tsr_program_function *out_function);
 // What a file of jax.export says around the program; NULL for other programs.
 struct tsr_export_file;
 const struct tsr_export_file *tsr_program_export(const tsr_program *program);
