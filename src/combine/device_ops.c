@@ -23,6 +23,17 @@ int64_t tsr_type_bytes_of(const tsr_type *type) {
   return count < 0 ? 0 : tsr_saturated_multiply(count, (int64_t)each);
 }
 
+int tsr_combiner_of(const tsr_op *op) {
+  const tsr_ir_block *body = op->region_count == 1 ? op->regions[0].first : NULL;
+  const tsr_op *first = body ? body->first : NULL;
+  if (!first || !first->next || first->next->next || first->operand_count != 2 ||
+      first->result_count != 1 || first->attr_count || body->arg_count != 2 ||
+      tsr_op_operand(first, 0) != body->args[0] || tsr_op_operand(first, 1) != body->args[1] ||
+      first->next->operand_count != 1 || tsr_op_operand(first->next, 0) != &first->results[0])
+    return -1;
+  return (int)first->info->id;
+}
+
 // ---- channels ----
 
 static tsr_status find_channel(tsr_op *op, void *context) {

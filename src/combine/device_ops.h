@@ -16,6 +16,10 @@ void tsr_op_list_deinit(tsr_op_list *list);
 // The bytes of a static tensor; 0 for other types.
 int64_t tsr_type_bytes_of(const tsr_type *type);
 
+// The op of a reduction whose body is (x, y) -> x op y, the arguments in their order; -1 for any
+// other body.
+int tsr_combiner_of(const tsr_op *op);
+
 // The first number of a channel that no op of the program has.
 int64_t tsr_channel_unused(tsr_ir *ir);
 const tsr_attr *tsr_channel_attr(tsr_ir *ir, int64_t channel);  // NULL without memory

@@ -164,6 +164,7 @@ static const tsr_attr *groups_of(emitting *e) {
     for (int64_t k = 0; k < t->devices; k++)
       if (k != i && t->pieces[k].device == i) ids[count++] = k;
   }
+  if (!sources) return NULL;
   const int64_t dims[] = {sources, count / sources};
   const tsr_type *type = tsr_type_tensor(e->site.ir, e->site.ir->i64, 2, dims, NULL);
   return type ? tsr_attr_dense(e->site.ir, type, ids, (size_t)count * sizeof *ids) : NULL;

@@ -60,7 +60,8 @@ static bool widens(const tsr_op *op) {
          tsr_type_bits(tsr_type_element(to)) >= 2 * tsr_type_bits(tsr_type_element(from));
 }
 
-static bool is_zero(const tsr_value *value) {
+bool tsr_is_zero(const tsr_value *value) {
+  while (tsr_op_is(value->def, TSR_OP_BROADCAST_IN_DIM)) value = tsr_op_operand(value->def, 0);
   const tsr_attr *dense = tsr_value_constant(value);
   if (!dense || !dense->length) return false;
   for (size_t i = 0; i < dense->length; i++)
@@ -78,7 +79,7 @@ static bool reduces_by(const tsr_op *op, int reduction) {
     return false;
   const tsr_value *a = tsr_op_operand(first, 0), *b = tsr_op_operand(first, 1);
   if (a->block != body || b->block != body || a == b) return false;
-  return reduction != TSR_SDY_REDUCTION_SUM || is_zero(tsr_op_operand(op, 1));
+  return reduction != TSR_SDY_REDUCTION_SUM || tsr_is_zero(tsr_op_operand(op, 1));
 }
 
 bool tsr_is_linear(const tsr_op *op, int index, int reduction) {

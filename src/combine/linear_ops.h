@@ -10,5 +10,7 @@
 bool tsr_is_linear(const tsr_op *op, int index, int reduction);
 // Whether an op combines two partial operands of this reduction into a partial result.
 bool tsr_joins_partials(const tsr_op *op, int reduction);
+// Whether all elements of a value are zeros that the program shows; negative ones are not.
+bool tsr_is_zero(const tsr_value *value);
 
 #endif

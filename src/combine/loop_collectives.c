@@ -12,7 +12,6 @@
 #include "combine/linear_ops.h"
 #include "combine/loop_trips.h"
 #include "propagate/edits.h"
-#include "simplify/evaluate.h"
 
 enum { MOST_DEPTH = 8 };
 
@@ -100,15 +99,6 @@ typedef struct carried_sum {
   bool stacked;  // written by a dynamic_update_slice, not added
 } carried_sum;
 
-static bool is_zero_splat(const tsr_value *value) {
-  while (tsr_op_is(value->def, TSR_OP_BROADCAST_IN_DIM)) value = tsr_op_operand(value->def, 0);
-  const tsr_attr *dense = tsr_value_constant(value);
-  if (!dense || !dense->length) return false;
-  for (size_t i = 0; i < dense->length; i++)
-    if (dense->bytes[i]) return false;
-  return true;
-}
-
 // The all-reduce behind views of one use each.
 static tsr_op *sum_behind(const tsr_value *value) {
   for (int i = 0; i < MOST_DEPTH && value->def && tsr_value_has_one_use(value); i++) {
@@ -130,7 +120,7 @@ static bool find_sum(const tsr_op *loop, int index, carried_sum *out) {
       carry->uses->user != def || loop->regions[0].first->args[index]->uses)
     return false;
   *out = (carried_sum){.index = index, .stacked = tsr_op_is(def, TSR_OP_DYNAMIC_UPDATE_SLICE)};
-  if (out->stacked && tsr_op_operand(def, 0) == carry && is_zero_splat(tsr_op_operand(loop, index)))
+  if (out->stacked && tsr_op_operand(def, 0) == carry && tsr_is_zero(tsr_op_operand(loop, index)))
     out->reduce = sum_behind(tsr_op_operand(def, 1));
   else if (tsr_op_is(def, TSR_OP_ADD))
     out->reduce = sum_behind(tsr_op_operand(def, tsr_op_operand(def, 0) == carry));
@@ -181,7 +171,7 @@ static tsr_status add_start(tsr_ir *ir, tsr_op *loop, int index, tsr_op *reduce)
   tsr_value *const operands[] = {tsr_op_operand(loop, index), tsr_op_result(reduce, 0)};
   const tsr_attr *sharding = tsr_op_attr(reduce, "out_sharding");
   tsr_value *zeros = NULL;
-  if (is_zero_splat(operands[0])) return NULL;
+  if (tsr_is_zero(operands[0])) return NULL;
   TSR_TRY(zeros_like(ir, loop, operands[0], &zeros));
   const tsr_op_parts parts = {.id = TSR_OP_ADD,
                               .operand_count = 2,

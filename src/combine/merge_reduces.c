@@ -25,19 +25,13 @@ typedef struct merging_reduces {
 
 // ---- which belong together ----
 
-static tsr_op_id body_op(const tsr_op *op) {
-  const tsr_ir_block *body = op->regions[0].first;
-  const tsr_op *first = body ? body->first : NULL;
-  return first && first->next && !first->next->next ? first->info->id : TSR_OP_UNKNOWN;
-}
-
 static bool is_small(const tsr_op *op) {
   return tsr_op_is(op, TSR_OP_ALL_REDUCE) && op->operand_count == 1 && op->region_count == 1 &&
-         body_op(op) != TSR_OP_UNKNOWN && tsr_type_bytes_of(op->results[0].type) <= MOST_BYTES;
+         tsr_combiner_of(op) >= 0 && tsr_type_bytes_of(op->results[0].type) <= MOST_BYTES;
 }
 
 static bool belongs(const tsr_op *a, const tsr_op *b) {
-  return body_op(a) == body_op(b) &&
+  return tsr_combiner_of(a) == tsr_combiner_of(b) &&
          tsr_type_element(a->results[0].type) == tsr_type_element(b->results[0].type) &&
          tsr_attr_equal(tsr_op_attr(a, "replica_groups"), tsr_op_attr(b, "replica_groups")) &&
          tsr_op_flag(a, "use_global_device_ids") == tsr_op_flag(b, "use_global_device_ids") &&

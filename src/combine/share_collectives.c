@@ -8,6 +8,7 @@
 
 #include "collective/collective_build.h"
 #include "combine/combine_passes.h"
+#include "combine/device_ops.h"
 #include "localize/localize.h"
 #include "propagate/edits.h"
 #include "simplify/decompose_build.h"
@@ -36,21 +37,9 @@ static bool is_collective(const tsr_op *op) {
   }
 }
 
-// (x, y) -> x op y of the arguments in their order; -1 for any other body.
-static int body_op(const tsr_op *op) {
-  const tsr_ir_block *body = op->region_count == 1 ? op->regions[0].first : NULL;
-  const tsr_op *first = body ? body->first : NULL;
-  if (!first || !first->next || first->next->next || first->operand_count != 2 ||
-      first->result_count != 1 || first->attr_count || body->arg_count != 2 ||
-      tsr_op_operand(first, 0) != body->args[0] || tsr_op_operand(first, 1) != body->args[1] ||
-      first->next->operand_count != 1 || tsr_op_operand(first->next, 0) != &first->results[0])
-    return -1;
-  return (int)first->info->id;
-}
-
 static bool same_body(const tsr_op *a, const tsr_op *b) {
   if (a->region_count != b->region_count) return false;
-  return !a->region_count || (body_op(a) >= 0 && body_op(a) == body_op(b));
+  return !a->region_count || (tsr_combiner_of(a) >= 0 && tsr_combiner_of(a) == tsr_combiner_of(b));
 }
 
 // The attributes of `op` but for the channel and `except` (may be NULL) are those of `other`.
