@@ -32,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       "sdy-resolve-permutation-factors",
       "sdy-pad-for-divisibility",
       "sdy-resolve-single-device-sharding,sdy-convert-global-to-local",
+      "inline{sharded},share-collectives,partial-sums,sink-moves,loop-collectives,gather-operands",
+      "share-collectives,exchange-parts,broadcast-slices,merge-reduces",
       "partition,lanes"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     tsr_ir *ir = tsr_ir_create();
