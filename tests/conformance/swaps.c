@@ -221,7 +221,7 @@ static void swap_on(suite *u, scene *s, const collective *c, int odd) {
 
 int swaps_run(tsr_comm *comm, FILE *out) {
   const collective *const tables[] = {comm_collectives, array_collectives, place_collectives,
-                                      file_collectives};
+                                      file_collectives, program_collectives};
   suite u = {.comm = comm, .out = out};
   scene s;
   suite_begin(&u, "the scene");

@@ -36,7 +36,7 @@ typedef struct collective {
 } collective;
 
 extern const collective comm_collectives[], array_collectives[], place_collectives[],
-    file_collectives[];  // each ends with an empty row
+    file_collectives[], program_collectives[];  // each ends with an empty row
 
 // ---- for the rows ----
 
