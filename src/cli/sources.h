@@ -41,8 +41,8 @@ const char *cli_program_name(const char *path);
 tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_program);
 // Prints a program as --generic, --locations and --elide ask for it.
 tsr_status cli_print_program(const cli_args *args, const tsr_program *program, tsr_text *out);
-// With --mesh (or --tp and its like) the program with its shardings on that mesh, in place of the one
-// given. The mesh must have the axes that its shardings name.
+// With --mesh (or --tp and its like) the program with its shardings on that mesh, in place of the
+// one given. The mesh must have the axes that its shardings name.
 tsr_status cli_put_on_mesh(const cli_args *args, tsr_program **program);
 // The devices of the largest mesh that shardings of a program name; 1 without one.
 int64_t cli_device_count(const tsr_program *program);

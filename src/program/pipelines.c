@@ -187,7 +187,8 @@ static const char partition_list[] =
 // which devices hold the same values, and in that of one.
 static const char combine_whole_list[] =
     "inline{sharded},share-collectives,partial-sums,sink-moves,loop-collectives,gather-operands";
-static const char combine_device_list[] = "share-collectives,exchange-parts,broadcast-slices,cse,merge-reduces";
+static const char combine_device_list[] =
+    "share-collectives,exchange-parts,broadcast-slices,cse,merge-reduces";
 
 static tsr_status partition_pipeline(tsr_ir *ir, const tsr_pass_options *options,
                                      int64_t *changes) {

@@ -79,9 +79,9 @@ typedef struct tsr_executable_info {
   // Of temporary_bytes: what steps use besides their values, on all workers (packed panels, tiles).
   // Compilers that count values only, as XLA does, would call peak_bytes - work_bytes the peak.
   int64_t work_bytes;
-  // Of a partitioned program: its devices, which run in this process, and the bytes that one of them
-  // alone would need, without the work of steps. What is the same on several devices is stored once,
-  // so peak_bytes is less than device_count * device_bytes. 1 device: of any other program.
+  // Of a partitioned program: its devices, which run in this process, and the bytes that one of
+  // them alone would need, without the work of steps. What is the same on several devices is stored
+  // once, so peak_bytes is less than device_count * device_bytes. 1 device: of any other program.
   int64_t device_count, device_bytes;
 } tsr_executable_info;
 #define TSR_EXECUTABLE_INFO TSR_SIZED(tsr_executable_info)
