@@ -211,16 +211,15 @@ static bool is_active(const tsr_schedule_run *run, const tsr_schedule_step *step
   return (!run->active || run->active[lane]) && is_here(run, step, lane);
 }
 
-// The classes with a lane here, and such a lane of each. `places` is not read in one process.
-static int count_here(const tsr_schedule_run *run, const tsr_schedule_step *step,
-                      const tsr_lane_classes *classes, const tsr_class_places *places) {
-  return run->plan->ranks && step->lanes > 1 ? places->here_count : tsr_class_count(classes);
+// The classes with a lane here, and such a lane of each. In one process `places` is NULL.
+static int count_here(const tsr_schedule_step *step, const tsr_lane_classes *classes,
+                      const tsr_class_places *places) {
+  return places && step->lanes > 1 ? places->here_count : tsr_class_count(classes);
 }
 
-static int lane_here(const tsr_schedule_run *run, const tsr_schedule_step *step,
-                     const tsr_lane_classes *classes, const tsr_class_places *places, int index) {
-  return run->plan->ranks && step->lanes > 1 ? places->lanes_here[index]
-                                             : tsr_class_lane(classes, index);
+static int lane_here(const tsr_schedule_step *step, const tsr_lane_classes *classes,
+                     const tsr_class_places *places, int index) {
+  return places && step->lanes > 1 ? places->lanes_here[index] : tsr_class_lane(classes, index);
 }
 
 static const tsr_class_places *places_of_slot(const tsr_schedule_run *run, int slot) {
@@ -257,7 +256,7 @@ typedef struct class_tasks {
 static tsr_status run_class(void *context, int64_t index, int worker) {
   const class_tasks *t = context;
   const tsr_schedule_run *run = t->run;
-  const int lane = lane_here(run, t->step, t->step->classes, t->places, (int)index);
+  const int lane = lane_here(t->step, t->step->classes, t->places, (int)index);
   tsr_kernel_call call = call_of(run, t->step, lane);
   call.pool = NULL;
   call.scratch = tsr_kernel_scratch(&call, worker);
@@ -289,13 +288,13 @@ static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_ste
   if (!run->active) {
     const tsr_step_ranks *ranks = ranks_of(run, step);
     const tsr_class_places *places = ranks ? ranks->classes : NULL;
-    const int count = count_here(run, step, step->classes, places);
+    const int count = count_here(step, step->classes, places);
     if (runs_side_by_side(step, count)) {
       class_tasks tasks = {run, step, places};
       return tsr_pool_run(run->pool, count, run_class, &tasks);
     }
     for (int i = 0; i < count; i++)
-      TSR_TRY(run_for(run, step, lane_here(run, step, step->classes, places, i)));
+      TSR_TRY(run_for(run, step, lane_here(step, step->classes, places, i)));
     return NULL;
   }
   run->frame->stamp++;
@@ -374,8 +373,8 @@ static tsr_status copy_slot(const tsr_schedule_run *run, const tsr_schedule_step
   const tsr_lane_classes *classes = run->schedule->slots[to].classes;
   const tsr_class_places *places = places_of_slot(run, to);
   if (!run->active) {
-    for (int i = 0; i < count_here(run, step, classes, places); i++)
-      TSR_TRY(copy_lane(run, from, to, lane_here(run, step, classes, places, i)));
+    for (int i = 0; i < count_here(step, classes, places); i++)
+      TSR_TRY(copy_lane(run, from, to, lane_here(step, classes, places, i)));
     return NULL;
   }
   run->frame->stamp++;
@@ -431,9 +430,8 @@ static void keep_carries(const tsr_schedule_run *run, const tsr_schedule_step *s
     const tsr_lane_classes *classes = run->schedule->slots[r->to].classes;
     const tsr_class_places *places = places_of_slot(run, r->to);
     if (r->from == r->to || !starts_cycle(plan, k)) continue;
-    for (int i = 0; i < count_here(run, step, classes, places); i++)
-      if (!run->active[lane_here(run, step, classes, places, i)])
-        keep_class(run, plan, r, (size_t)i);
+    for (int i = 0; i < count_here(step, classes, places); i++)
+      if (!run->active[lane_here(step, classes, places, i)]) keep_class(run, plan, r, (size_t)i);
   }
 }
 
