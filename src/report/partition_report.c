@@ -59,7 +59,7 @@ static void print_collectives(const tsr_moved_bytes *moved, tsr_text *out) {
   tsr_table_add_column(&table, (tsr_table_column){.title = "bytes", .right = true});
   for (int kind = 0; kind < TSR_MOVED_KIND_COUNT; kind++) {
     if (!moved->kinds[kind].ops) continue;
-    tsr_table_add(&table, tsr_moved_kind_name(kind));
+    tsr_table_add(&table, tsr_moved_kind_name((tsr_moved_kind)kind));
     tsr_table_addf(&table, "%lld", (long long)moved->kinds[kind].ops);
     tsr_table_addf(&table, "%lld", (long long)moved->kinds[kind].times);
     tsr_table_add(&table, tsr_format_bytes(moved->kinds[kind].bytes).text);
@@ -136,7 +136,7 @@ void tsr_partition_report_to_json(const tsr_partition_report *report, tsr_json_w
   tsr_json_add_object(json, "collectives");
   for (int kind = 0; kind < TSR_MOVED_KIND_COUNT; kind++) {
     if (!moved->kinds[kind].ops) continue;
-    tsr_json_add_object(json, tsr_moved_kind_name(kind));
+    tsr_json_add_object(json, tsr_moved_kind_name((tsr_moved_kind)kind));
     tsr_json_add_int(json, "ops", moved->kinds[kind].ops);
     tsr_json_add_int(json, "runs", moved->kinds[kind].times);
     tsr_json_add_int(json, "bytes", moved->kinds[kind].bytes);
