@@ -103,8 +103,9 @@ tsr_status tsr_rank_moves_run(tsr_rank_moves *moves) {
   for (int64_t i = 0; i < moves->array_count; i++) {
     const tsr_move_array *array = &moves->arrays[i];
     const int64_t end = i + 1 < moves->array_count ? array[1].first_copy : moves->copy_count;
-    moves->exchanges[i] = (tsr_exchange){.copies = moves->copies + array->first_copy,
-                                         .copy_count = end - array->first_copy,
+    const int64_t count = end - array->first_copy;
+    moves->exchanges[i] = (tsr_exchange){.copies = count ? moves->copies + array->first_copy : NULL,
+                                         .copy_count = count,
                                          .bits = array->bits,
                                          .in = moves->in + i * stride,
                                          .out = moves->out + i * stride};

@@ -105,9 +105,8 @@ static void wrong_static_arguments_are_refused_by_name(void **state) {
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const tsr_static_argument statics[] = {cases[i].first, cases[i].second};
     tsr_partitioned *step = NULL;
-    tsr_status status = partition(statics, cases[i].second.argument ? 2 : 1, &step);
-    assert_int_equal(tsr_status_cause(status), cases[i].cause);
-    assert_message(status, cases[i].message);
+    test_assert_fails(partition(statics, cases[i].second.argument ? 2 : 1, &step), cases[i].cause,
+                      cases[i].message, __FILE__, __LINE__);
     assert_null(step);
   }
 }
