@@ -445,14 +445,13 @@ tsr_value *tsr_exchange_spread(tsr_localizing *l, tsr_site *site, tsr_value *x,
   if (!gaps) return tsr_exchange_range(l, site, x, ask);
   const int64_t shards = tsr_cut_count(ask->cut, ask->dim), step = gaps + 1;
   int64_t *starts = tsr_arena_alloc(&l->arena, 2 * (size_t)shards * sizeof *starts);
-  int64_t *offsets = starts + shards;
   tsr_range_ask inner = *ask;
   exchange_run r = {.l = l, .site = site, .ask = ask, .x = x, .shards = shards};
   if (!starts) {
     if (!site->failure) site->failure = tsr_fail(NO_MEMORY, "a table of shards");
     return NULL;
   }
-  int64_t most = 0;
+  int64_t *offsets = starts + shards, most = 0;
   inner.length = 0;
   for (int64_t i = 0; i < shards; i++) {
     starts[i] = floor_divide(ask->starts[i], step);
