@@ -445,6 +445,7 @@ def main():
     parser.add_argument("--answer", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is left out
         if arguments.answer:
             answer_all(arguments.answer)

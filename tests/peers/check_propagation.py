@@ -72,6 +72,7 @@ def answer(job):
     """[the module as jaxlib prints it, with shardings] of a text and a list; None if jaxlib refuses it."""
     text, names = job
     with mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is left out
         try:
             module = ir.Module.parse(text)
@@ -131,6 +132,7 @@ def ask_alone(tessera, text, names, folder):
 def again(text):
     """What jaxlib makes of our text: in its own words."""
     with mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)
         try:
             return str(ir.Module.parse(text))

@@ -415,6 +415,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--answer", type=pathlib.Path, help=argparse.SUPPRESS)
     with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is left out
         arguments = parser.parse_args()
         if arguments.answer:

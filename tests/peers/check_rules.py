@@ -95,6 +95,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     with tempfile.TemporaryDirectory() as folder, mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)  # what it refuses is left out
         run(parser.parse_args(), pathlib.Path(folder))
 

@@ -50,6 +50,7 @@ def serve(pipe):
     from jax._src.interpreters import mlir
     jax.config.update("jax_enable_x64", True)
     with mlir.make_ir_context() as context:
+        context.enable_multithreading(False)  # a thread of its own would wait for Python to take what it says
         context.attach_diagnostic_handler(lambda diagnostic: True)
         while True:
             try:
