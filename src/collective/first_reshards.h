@@ -3,7 +3,7 @@
 // A rule that looks through all uses of a value for each of its n reshards takes n * n steps. Of
 // reshards with equal shardings in a block only the first can be shared by the others, so these are
 // kept: uses that came since the last question are the newest ones and are added, and a first one
-// that is gone means to begin anew.
+// that is gone means: look at all of them again.
 #ifndef TESSERA_COLLECTIVE_FIRST_RESHARDS_H
 #define TESSERA_COLLECTIVE_FIRST_RESHARDS_H
 

@@ -5,7 +5,7 @@
 
 #include "simplify/evaluate.h"
 
-// The value behind reshards, collectives of Shardy and conversions, none of which changes a scalar
+// The value behind reshards, collectives of Shardy and conversions: none of them changes a scalar
 // that counts.
 static const tsr_value *behind(const tsr_value *value) {
   for (const tsr_op *def = value->def; def; def = value->def) {

@@ -1,7 +1,7 @@
 // Where the elements of a value come from along one dim: pieces of values that other devices hold.
 //
 // Gathers, permutes, slices, concatenations and pads only move elements. Followed back from a
-// value, they say for each device which range of which value on which device it consists of.
+// value, they list its ranges for each device: the value, the device that holds it, the range.
 #ifndef TESSERA_COMBINE_PIECE_TRACE_H
 #define TESSERA_COMBINE_PIECE_TRACE_H
 

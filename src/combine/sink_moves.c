@@ -32,7 +32,7 @@ static tsr_op *move_of(const tsr_value *value) {
   return is_move(value->def) && tsr_value_has_one_use(value) ? value->def : NULL;
 }
 
-// Values that every device can make anew, whatever it holds of them.
+// Values that every device can compute again by itself.
 static bool is_spread(const tsr_value *value) {
   const tsr_attr *constant = tsr_value_constant(value);
   if (constant) return constant->splat;
@@ -52,7 +52,7 @@ static tsr_status is_alike(tsr_ir *ir, const tsr_op *a, const tsr_op *b, bool *o
 }
 
 // The first of the collectives that move the operands, which are alike, and the bytes they move by
-// shard; NULL if an operand is neither moved alike nor made anew by each device.
+// shard; NULL if an operand is neither moved alike nor computed again by each device.
 static tsr_status moves_of(tsr_ir *ir, const tsr_op *op, tsr_op **out_move, int64_t *out_bytes) {
   tsr_op *first = NULL;
   *out_move = NULL;
