@@ -8,25 +8,10 @@
 #include "verify/sdy_checks.h"
 
 #define OPTION(id) (1u << TSR_COLLECTIVE_##id)
-static const tsr_pass passes[] = {
-#define PASS(name, function, options, summary) {name, tsr_pass_##function, options, summary},
-#define PASS_OPTION(...)
-#include "collective/collective_passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
-static const tsr_pass_option pass_options[] = {
-#define PASS(...)
-#define PASS_OPTION(id, name, kind, words, summary) {name, TSR_PASS_##kind, words, summary},
-#include "collective/collective_passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
+#define PASS_ROWS "collective/collective_passes.def"
+#include "simplify/pass_table.inc"
 
-tsr_pass_table tsr_collective_passes(void) {
-  return (tsr_pass_table){passes, sizeof passes / sizeof *passes, pass_options,
-                          sizeof pass_options / sizeof *pass_options};
-}
+tsr_pass_table tsr_collective_passes(void) { return pass_table; }
 
 typedef struct removal {
   tsr_ir *ir;

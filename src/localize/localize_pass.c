@@ -280,22 +280,7 @@ tsr_status tsr_pass_convert_global_to_local(tsr_ir *ir, const tsr_pass_options *
 // ---- the table ----
 
 #define OPTION(id) (1u << TSR_LOCALIZE_##id)
-static const tsr_pass passes[] = {
-#define PASS(name, function, options, summary) {name, tsr_pass_##function, options, summary},
-#define PASS_OPTION(...)
-#include "localize/localize_passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
-static const tsr_pass_option pass_options[] = {
-#define PASS(...)
-#define PASS_OPTION(id, name, kind, words, summary) {name, TSR_PASS_##kind, words, summary},
-#include "localize/localize_passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
+#define PASS_ROWS "localize/localize_passes.def"
+#include "simplify/pass_table.inc"
 
-tsr_pass_table tsr_localize_passes(void) {
-  return (tsr_pass_table){passes, sizeof passes / sizeof *passes, pass_options,
-                          sizeof pass_options / sizeof *pass_options};
-}
+tsr_pass_table tsr_localize_passes(void) { return pass_table; }

@@ -6,25 +6,10 @@
 enum { ROUNDS = 8 };
 
 #define OPTION(id) (1u << TSR_SIMPLIFY_##id)
-static const tsr_pass passes[] = {
-#define PASS(name, function, options, summary) {name, tsr_pass_##function, options, summary},
-#define PASS_OPTION(...)
-#include "simplify/passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
-static const tsr_pass_option pass_options[] = {
-#define PASS(...)
-#define PASS_OPTION(id, name, kind, words, summary) {name, TSR_PASS_##kind, words, summary},
-#include "simplify/passes.def"
-#undef PASS
-#undef PASS_OPTION
-};
+#define PASS_ROWS "simplify/passes.def"
+#include "simplify/pass_table.inc"
 
-tsr_pass_table tsr_simplify_passes(void) {
-  return (tsr_pass_table){passes, sizeof passes / sizeof *passes, pass_options,
-                          sizeof pass_options / sizeof *pass_options};
-}
+tsr_pass_table tsr_simplify_passes(void) { return pass_table; }
 
 tsr_status tsr_passes_run(tsr_ir *ir, const char *text, tsr_pass_report *out_report) {
   const tsr_pass_table table = tsr_simplify_passes();
