@@ -24,6 +24,7 @@ static int64_t most_addresses(const tsr_step_list *list) {
         step->input_count > step->output_count ? step->input_count : step->output_count;
     const int64_t sets = step->kind == TSR_STEP_WHILE    ? 2  // all rotations
                          : step->kind == TSR_STEP_ACROSS ? step->lanes
+                         : step->run_calls               ? tsr_class_count(step->classes)
                                                          : 1;
     int64_t here = sets * wider;
     for (int i = 0; i < step->list_count; i++) {
@@ -86,9 +87,10 @@ static tsr_status fill_frame(tsr_frame *frame, const tsr_schedule *schedule,
   frame->results =
       calloc((size_t)plan->result_addresses[schedule->result_count] + 1, sizeof *frame->results);
   frame->stamps = calloc((size_t)most_lanes(&schedule->steps), sizeof *frame->stamps);
+  frame->calls = calloc((size_t)most_lanes(&schedule->steps), sizeof *frame->calls);
   if (!frame->addresses || !frame->inputs || !frame->outputs || !frame->worker_inputs ||
       !frame->worker_outputs || !frame->tables || !frame->arguments || !frame->results ||
-      !frame->stamps)
+      !frame->stamps || !frame->calls)
     return tsr_fail(NO_MEMORY, "memory of a run");
   if (plan->ranks) frame->moves.lanes = plan->ranks->lanes;
   int64_t scratch = 0;
@@ -126,6 +128,7 @@ void tsr_frame_destroy(tsr_frame *frame) {
   free(frame->arguments);
   free(frame->results);
   free(frame->stamps);
+  free(frame->calls);
   tsr_rank_moves_deinit(&frame->moves);
   free(frame);
 }
@@ -230,19 +233,20 @@ static const tsr_step_ranks *ranks_of(const tsr_schedule_run *run, const tsr_sch
   return run->plan->ranks ? &run->plan->ranks->steps[step->number] : NULL;
 }
 
-// Runs a kernel with the memory of one lane. `inputs` and `outputs` are room for its addresses.
-static tsr_status run_with(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane,
-                           tsr_kernel_call call, const char **inputs, char **outputs) {
+// Gives a call the memory of one lane. `inputs` and `outputs` are room for its addresses.
+static void address_call(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane,
+                         tsr_kernel_call *call, const char **inputs, char **outputs) {
   for (int i = 0; i < step->input_count; i++) inputs[i] = address_of(run, step->inputs[i], lane);
   for (int i = 0; i < step->output_count; i++) outputs[i] = address_of(run, step->outputs[i], lane);
-  call.inputs = inputs;
-  call.outputs = outputs;
-  return step->run(step->description, &call);
+  tsr_window_inputs_place(step->windows, step->window_count, inputs);
+  call->inputs = inputs;
+  call->outputs = outputs;
 }
 
 static tsr_status run_for(const tsr_schedule_run *run, const tsr_schedule_step *step, int lane) {
-  return run_with(run, step, lane, call_of(run, step, lane), run->frame->inputs,
-                  run->frame->outputs);
+  tsr_kernel_call call = call_of(run, step, lane);
+  address_call(run, step, lane, &call, run->frame->inputs, run->frame->outputs);
+  return step->run(step->description, &call);
 }
 
 // ---- classes side by side ----
@@ -261,8 +265,9 @@ static tsr_status run_class(void *context, int64_t index, int worker) {
   call.pool = NULL;
   call.scratch = tsr_kernel_scratch(&call, worker);
   const int64_t room = worker * run->frame->kernel_addresses;
-  return run_with(run, t->step, lane, call, run->frame->worker_inputs + room,
-                  run->frame->worker_outputs + room);
+  address_call(run, t->step, lane, &call, run->frame->worker_inputs + room,
+               run->frame->worker_outputs + room);
+  return t->step->run(t->step->description, &call);
 }
 
 // Whether each class is too little work to be shared, and all of them are enough. Sizes alone
@@ -272,6 +277,19 @@ static bool runs_side_by_side(const tsr_schedule_step *step, int count) {
   if (count < 2 || step->temp_slot >= 0) return false;
   const int64_t all = step->bytes / BYTES + step->flops / FLOPS;
   return all > LEAST && all / tsr_class_count(step->classes) < MOST;
+}
+
+// All classes in one call.
+static tsr_status run_at_once(const tsr_schedule_run *run, const tsr_schedule_step *step,
+                              const tsr_class_places *places, int count) {
+  for (int i = 0; i < count; i++) {
+    const int lane = lane_here(step, step->classes, places, i);
+    run->frame->calls[i] = call_of(run, step, lane);
+    address_call(run, step, lane, &run->frame->calls[i],
+                 run->frame->inputs + (int64_t)i * step->input_count,
+                 run->frame->outputs + (int64_t)i * step->output_count);
+  }
+  return step->run_calls(step->description, run->frame->calls, count);
 }
 
 // Whether no lane before is active and of the same class.
@@ -289,6 +307,7 @@ static tsr_status run_kernel(const tsr_schedule_run *run, const tsr_schedule_ste
     const tsr_step_ranks *ranks = ranks_of(run, step);
     const tsr_class_places *places = ranks ? ranks->classes : NULL;
     const int count = count_here(step, step->classes, places);
+    if (step->run_calls && count > 1) return run_at_once(run, step, places, count);
     if (runs_side_by_side(step, count)) {
       class_tasks tasks = {run, step, places};
       return tsr_pool_run(run->pool, count, run_class, &tasks);

@@ -15,6 +15,7 @@ typedef struct tsr_frame {
   // Room for the addresses of one step: of inputs, then outputs, of all lanes.
   const char **inputs;
   char **outputs;
+  tsr_kernel_call *calls;  // of a kernel that runs for all classes at once
   // The same for each worker that runs a class of a kernel by itself.
   const char **worker_inputs;
   char **worker_outputs;

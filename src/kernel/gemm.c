@@ -5,6 +5,9 @@
 // first-level cache, a block of the left side in the second. Sums over the depth are in its order,
 // whatever the blocks: each element is the same for any split. What the depth of one block leaves
 // is kept in the result itself or, where its type is another one, in scratch memory.
+//
+// Calls that have the same right side may run together: its panels are packed once for all of them,
+// and the rows of all calls are split as those of one product would be.
 #include "kernel/gemm.h"
 
 #include <string.h>
@@ -197,18 +200,40 @@ static void finish_rows(const product_task *task, int64_t row, int64_t row_end) 
       &(tsr_gemm_block){task->batch, row, row_end, task->column, task->column_end});
 }
 
-static void run_panels(const product_task *task) {
+// Sets what a task reads and writes: that of one call.
+static void set_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
+  const tsr_gemm *gemm = task->gemm;
+  const tsr_gemm_side *left = &gemm->left, *right = &gemm->right;
+  task->left =
+      call->inputs[left->input] + (left->start + tsr_gemm_walk_place(&left->batch, batch)) *
+                                      tsr_gemm_element_bytes(left->dtype);
+  task->right =
+      call->inputs[right->input] + (right->start + tsr_gemm_walk_place(&right->batch, batch)) *
+                                       tsr_gemm_element_bytes(right->dtype);
+  task->result =
+      call->outputs[gemm->epilogue ? gemm->epilogue->product : 0] +
+      tsr_gemm_walk_place(&gemm->result.batch, batch) * tsr_gemm_element_bytes(gemm->result.dtype);
+  task->call = call;
+  task->batch = batch;
+}
+
+// Rows of `count` calls that have the same right side; one if sums are kept apart.
+static void run_panels(product_task *task, const tsr_kernel_call *calls, int64_t count,
+                       int64_t batch) {
   const tsr_gemm *gemm = task->gemm;
   const int64_t depth = gemm->left.depth.count;
   for (int64_t k = 0; k < depth; k += gemm->depth_block) {
     block_range blocks = {.depth = k, .depth_end = tsr_least(depth, k + gemm->depth_block)};
-    pack_right(task, &blocks);
-    for (int64_t row = task->row; row < task->row_end; row += gemm->row_block) {
-      blocks.row = row;
-      blocks.row_end = tsr_least(task->row_end, row + gemm->row_block);
-      if (!gemm->loose_left) pack_left(task, &blocks);
-      run_tiles(task, &blocks);
-      if (gemm->direct && blocks.depth_end == depth) finish_rows(task, row, blocks.row_end);
+    for (int64_t i = 0; i < count; i++) {
+      set_product(task, &calls[i], batch);
+      if (!i) pack_right(task, &blocks);
+      for (int64_t row = task->row; row < task->row_end; row += gemm->row_block) {
+        blocks.row = row;
+        blocks.row_end = tsr_least(task->row_end, row + gemm->row_block);
+        if (!gemm->loose_left) pack_left(task, &blocks);
+        run_tiles(task, &blocks);
+        if (gemm->direct && blocks.depth_end == depth) finish_rows(task, row, blocks.row_end);
+      }
     }
   }
   if (gemm->direct) return;
@@ -249,53 +274,70 @@ static void run_row(const product_task *task) {
 
 typedef struct gemm_run {
   const tsr_gemm *gemm;
-  const tsr_kernel_call *call;
+  const tsr_kernel_call *calls;  // more than one of a joined plan: with the same right side
+  int64_t count;
 } gemm_run;
 
-static void set_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
-  const tsr_gemm *gemm = task->gemm;
-  const tsr_gemm_side *left = &gemm->left, *right = &gemm->right;
-  task->left =
-      call->inputs[left->input] + (left->start + tsr_gemm_walk_place(&left->batch, batch)) *
-                                      tsr_gemm_element_bytes(left->dtype);
-  task->right =
-      call->inputs[right->input] + (right->start + tsr_gemm_walk_place(&right->batch, batch)) *
-                                       tsr_gemm_element_bytes(right->dtype);
-  task->result =
-      call->outputs[gemm->epilogue ? gemm->epilogue->product : 0] +
-      tsr_gemm_walk_place(&gemm->result.batch, batch) * tsr_gemm_element_bytes(gemm->result.dtype);
-  task->call = call;
-  task->batch = batch;
+static int64_t parts_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
+
+// Some calls of a run: all rows of several, or some rows of one.
+typedef struct call_range {
+  int64_t first, count;
+} call_range;
+
+static int64_t row_tasks_of(const gemm_run *run) {
+  const tsr_gemm *gemm = run->gemm;
+  return gemm->task_calls > 1 ? parts_of(run->count, gemm->task_calls)
+                              : run->count * gemm->row_tasks;
 }
 
-static void run_product(product_task *task, const tsr_kernel_call *call, int64_t batch) {
-  set_product(task, call, batch);
+// The rows of a task, among those of all calls.
+static call_range set_rows(const gemm_run *run, int64_t index, product_task *task) {
+  const tsr_gemm *gemm = run->gemm;
+  const int64_t rows = gemm->left.rows.count;
+  if (gemm->task_calls > 1) {
+    const int64_t first = index * gemm->task_calls;
+    task->row = 0;
+    task->row_end = rows;
+    return (call_range){first, tsr_least(gemm->task_calls, run->count - first)};
+  }
+  task->row = index % gemm->row_tasks * gemm->task_rows;
+  task->row_end = tsr_least(rows, task->row + gemm->task_rows);
+  return (call_range){index / gemm->row_tasks, 1};
+}
+
+static void run_product(product_task *task, const tsr_kernel_call *calls, int64_t count,
+                        int64_t batch) {
   if (task->gemm->way == TSR_GEMM_PANELS) {
-    run_panels(task);
+    run_panels(task, calls, count, batch);
     return;
   }
+  set_product(task, calls, batch);
   run_row(task);
   finish_rows(task, task->row, task->row_end);
 }
 
+// Tasks of all calls: columns innermost, then rows, then the batch.
 static tsr_status run_task(void *context, int64_t index, int worker) {
   const gemm_run *run = context;
   const tsr_gemm *gemm = run->gemm;
-  char *scratch = tsr_kernel_scratch(run->call, worker);
+  char *scratch = tsr_kernel_scratch(run->calls, worker);
   product_task task = {.gemm = gemm, .worker = worker, .left_panels = scratch};
   task.right_panels = task.left_panels + gemm->left_bytes;
   task.lines = task.right_panels + gemm->right_bytes;
   task.zeros = task.lines + TSR_GEMM_MOST_COLUMNS * gemm->line_bytes;
   task.sums = task.zeros + gemm->line_bytes;
   if (gemm->left.window || gemm->right.window) memset(task.zeros, 0, (size_t)gemm->line_bytes);
-  const int64_t tiles = gemm->row_tasks * gemm->column_tasks, tile = index % tiles;
-  task.row = tile / gemm->column_tasks * gemm->task_rows;
-  task.row_end = tsr_least(gemm->left.rows.count, task.row + gemm->task_rows);
-  task.column = tile % gemm->column_tasks * gemm->task_columns;
+  task.column = index % gemm->column_tasks * gemm->task_columns;
   task.column_end = tsr_least(gemm->right.rows.count, task.column + gemm->task_columns);
-  const int64_t first = index / tiles * gemm->task_batch;
+  const int64_t batches = parts_of(gemm->left.batch.count, gemm->task_batch);
+  const int64_t part = index / gemm->column_tasks / gemm->row_tasks;
+  const int64_t row = index / gemm->column_tasks % gemm->row_tasks;
+  const call_range calls = set_rows(run, part / batches * gemm->row_tasks + row, &task);
+  const int64_t first = part % batches * gemm->task_batch;
   const int64_t end = tsr_least(gemm->left.batch.count, first + gemm->task_batch);
-  for (int64_t batch = first; batch < end; batch++) run_product(&task, run->call, batch);
+  for (int64_t batch = first; batch < end; batch++)
+    run_product(&task, run->calls + calls.first, calls.count, batch);
   return NULL;
 }
 
@@ -304,23 +346,27 @@ static tsr_status run_task(void *context, int64_t index, int worker) {
 // One block of the depth and one chunk of columns.
 typedef struct shared_block {
   gemm_run run;
-  product_task whole;  // of all rows and the columns of the chunk; its panels are shared
+  product_task whole;  // of the columns of the chunk; its panels are shared
   block_range blocks;
   int64_t row_tasks, column_tasks;
 } shared_block;
 
 static void set_lines(const gemm_run *run, int worker, product_task *task) {
-  task->lines = tsr_kernel_scratch(run->call, worker);
+  task->lines = tsr_kernel_scratch(run->calls, worker);
   task->zeros = task->lines + TSR_GEMM_MOST_COLUMNS * run->gemm->line_bytes;
   if (run->gemm->left.window || run->gemm->right.window)
     memset(task->zeros, 0, (size_t)run->gemm->line_bytes);
 }
 
-// Packing may write a little past the last panel, so the panels of each task have room after them.
-static char *shared_left(const shared_block *block, int64_t task) {
+// Panels of rows `row` on of call `call` of a task. Packing may write a little past the last panel,
+// so the panels of each task have room after them.
+static char *shared_left(const shared_block *block, int64_t task, int64_t call, int64_t row) {
   const tsr_gemm *gemm = block->run.gemm;
-  const int64_t size = gemm->task_rows * gemm->depth_block * gemm->kernels->element_bytes;
-  return block->whole.left_panels + task * (size + TSR_GEMM_SLACK);
+  const int64_t size = gemm->kernels->element_bytes;
+  const int64_t most = gemm->task_calls * gemm->task_rows * gemm->depth_block * size;
+  const int64_t line = (block->blocks.depth_end - block->blocks.depth) * size;
+  return block->whole.left_panels + task * (most + TSR_GEMM_SLACK) +
+         (call * gemm->task_rows + row) * line;
 }
 
 // Panels of the rows of a task, or of its columns: first all tasks of columns, then those of rows.
@@ -337,10 +383,15 @@ static tsr_status pack_shared(void *context, int64_t index, int worker) {
     task.column += first;
     task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
     pack_right(&task, &blocks);
-  } else {
-    blocks.row = (index - block->column_tasks) * gemm->task_rows;
-    blocks.row_end = tsr_least(task.row_end, blocks.row + gemm->task_rows);
-    task.left_panels = shared_left(block, index - block->column_tasks);
+    return NULL;
+  }
+  const int64_t part = index - block->column_tasks;
+  const call_range calls = set_rows(&block->run, part, &task);
+  blocks.row = task.row;
+  blocks.row_end = task.row_end;
+  for (int64_t i = 0; i < calls.count; i++) {
+    set_product(&task, &block->run.calls[calls.first + i], 0);
+    task.left_panels = shared_left(block, part, i, 0);
     pack_left(&task, &blocks);
   }
   return NULL;
@@ -353,31 +404,34 @@ static tsr_status run_shared_tile(void *context, int64_t index, int worker) {
   block_range blocks = block->blocks;
   const int64_t line = (blocks.depth_end - blocks.depth) * gemm->kernels->element_bytes;
   const int64_t first = index % block->column_tasks * gemm->task_columns;
-  const int64_t row = index / block->column_tasks * gemm->task_rows;
-  const int64_t row_end = tsr_least(task.row_end, row + gemm->task_rows);
+  const int64_t part = index / block->column_tasks;
+  const call_range calls = set_rows(&block->run, part, &task);
   task.worker = worker;
   task.right_panels += first * line;
   task.column += first;
   task.column_end = tsr_least(task.column_end, task.column + gemm->task_columns);
-  for (blocks.row = row; blocks.row < row_end; blocks.row = blocks.row_end) {
-    blocks.row_end = tsr_least(row_end, blocks.row + gemm->row_block);
-    task.left_panels = shared_left(block, index / block->column_tasks) + (blocks.row - row) * line;
-    run_tiles(&task, &blocks);
-    if (blocks.depth_end == gemm->left.depth.count) finish_rows(&task, blocks.row, blocks.row_end);
+  for (int64_t i = 0; i < calls.count; i++) {
+    set_product(&task, &block->run.calls[calls.first + i], 0);
+    for (blocks.row = task.row; blocks.row < task.row_end; blocks.row = blocks.row_end) {
+      blocks.row_end = tsr_least(task.row_end, blocks.row + gemm->row_block);
+      task.left_panels = shared_left(block, part, i, blocks.row - task.row);
+      run_tiles(&task, &blocks);
+      if (blocks.depth_end == gemm->left.depth.count)
+        finish_rows(&task, blocks.row, blocks.row_end);
+    }
   }
   return NULL;
 }
 
-static int64_t parts_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
-
-static tsr_status run_shared(const tsr_gemm *gemm, const tsr_kernel_call *call) {
-  shared_block block = {.run = {gemm, call}, .whole = {.gemm = gemm}};
+static tsr_status run_shared(const gemm_run *run) {
+  const tsr_gemm *gemm = run->gemm;
+  const tsr_kernel_call *call = run->calls;
+  shared_block block = {.run = *run, .whole = {.gemm = gemm}};
   const int64_t depth = gemm->left.depth.count, columns = gemm->right.rows.count;
   set_product(&block.whole, call, 0);
   block.whole.left_panels = call->temp;
   block.whole.right_panels = call->temp + gemm->left_bytes;
-  block.whole.row_end = gemm->left.rows.count;
-  block.row_tasks = parts_of(gemm->left.rows.count, gemm->task_rows);
+  block.row_tasks = row_tasks_of(run);
   for (int64_t column = 0; column < columns; column += gemm->chunk_columns) {
     block.whole.column = column;
     block.whole.column_end = tsr_least(columns, column + gemm->chunk_columns);
@@ -393,6 +447,8 @@ static tsr_status run_shared(const tsr_gemm *gemm, const tsr_kernel_call *call) 
   return NULL;
 }
 
+// ---- calls ----
+
 // Without depth every sum is 0, whatever its type.
 static void clear_result(const tsr_gemm *gemm, char *out) {
   const int64_t count =
@@ -400,15 +456,48 @@ static void clear_result(const tsr_gemm *gemm, char *out) {
   memset(out, 0, (size_t)(count * tsr_gemm_element_bytes(gemm->result.dtype)));
 }
 
-tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call) {
+// Calls of one plan; those of a joined one have the same right side.
+static tsr_status run_planned(const tsr_gemm *gemm, const tsr_kernel_call *calls, int64_t count) {
+  gemm_run run = {gemm, calls, count};
+  if (gemm->shared && gemm->calls > 1) return run_shared(&run);
+  for (int64_t i = 0; gemm->shared && i < count; i++)
+    TSR_TRY(run_shared(&(gemm_run){gemm, &calls[i], 1}));
+  if (gemm->shared) return NULL;
+  const int64_t batches = parts_of(gemm->left.batch.count, gemm->task_batch);
+  const int64_t tasks = row_tasks_of(&run) * batches * gemm->column_tasks;
+  return tsr_pool_run(tasks > 1 ? calls->pool : NULL, tasks, run_task, &run);
+}
+
+// Brings the calls with the right side of the first one to the front. How many there are.
+static int64_t gather_calls(const tsr_gemm *gemm, tsr_kernel_call *calls, int64_t count) {
+  const int right = gemm->right.input;
+  int64_t end = 1;
+  for (int64_t i = 1; i < count; i++) {
+    const tsr_kernel_call call = calls[i];
+    if (call.inputs[right] != calls[0].inputs[right]) continue;
+    calls[i] = calls[end];
+    calls[end++] = call;
+  }
+  return end;
+}
+
+tsr_status tsr_gemm_run_calls(const void *description, tsr_kernel_call *calls, int count) {
   const tsr_gemm *gemm = description;
   if (!gemm->tasks) return NULL;
   if (!gemm->left.depth.count) {
-    clear_result(gemm, call->outputs[0]);
+    for (int i = 0; i < count; i++) clear_result(gemm, calls[i].outputs[0]);
     return NULL;
   }
-  if (gemm->shared) return run_shared(gemm, call);
-  gemm_run run = {gemm, call};
-  if (gemm->tasks == 1) return run_task(&run, 0, 0);
-  return tsr_pool_run(call->pool, gemm->tasks, run_task, &run);
+  if (!gemm->joined) return run_planned(gemm, calls, count);
+  for (int64_t first = 0, end = 0; first < count; first = end) {
+    const int64_t alike = gather_calls(gemm, calls + first, count - first);
+    end = first + tsr_least(alike, gemm->joined->calls);
+    TSR_TRY(run_planned(alike > 1 ? gemm->joined : gemm, calls + first, end - first));
+  }
+  return NULL;
+}
+
+tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call) {
+  tsr_kernel_call one = *call;
+  return tsr_gemm_run_calls(description, &one, 1);
 }

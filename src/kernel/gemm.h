@@ -107,20 +107,25 @@ typedef struct tsr_gemm {
   bool panels_only;                   // no other way is chosen
   const tsr_gemm_kernels *kernels;    // NULL = the best for this processor
   const tsr_gemm_epilogue *epilogue;  // NULL = none
+  // How several calls with the same right side run, which is packed once for all; NULL = each by
+  // itself.
+  const struct tsr_gemm *joined;
   // Set by tsr_gemm_plan.
+  int64_t calls;  // of a joined product: at most so many; otherwise 1
   tsr_gemm_way way;
   int type;                         // TSR_GEMM_F32 and so on
   int parts;                        // 2 = complex numbers, as two real ones
   int64_t depth_block, row_block;   // of panels in cache
   int64_t task_rows, task_columns;  // of the result, for each task
   int64_t task_batch;               // products for each task
-  int64_t row_tasks, column_tasks, tasks;
-  bool direct;                      // sums are kept in the result itself
-  bool loose_left, loose_right;     // a side is read where it lies
-  bool shared;                      // panels are packed once, in `temp`, for all tasks
-  int64_t chunk_columns;            // of the result, whose panels are in `temp` at once
-  bool swapped;                     // AXPY, DOT: the one row is that of the right side
-  int64_t left_bytes, right_bytes;  // of the parts of the scratch memory
+  int64_t task_calls;               // calls for each task, with all their rows where there are many
+  int64_t row_tasks, column_tasks, tasks;  // of each call
+  bool direct;                             // sums are kept in the result itself
+  bool loose_left, loose_right;            // a side is read where it lies
+  bool shared;                             // panels are packed once, in `temp`, for all tasks
+  int64_t chunk_columns;                   // of the result, whose panels are in `temp` at once
+  bool swapped;                            // AXPY, DOT: the one row is that of the right side
+  int64_t left_bytes, right_bytes;         // of the parts of the scratch memory
   int64_t line_bytes, sum_bytes, scratch_bytes, temp_bytes;
   int64_t flops;
 } tsr_gemm;
@@ -129,7 +134,12 @@ typedef struct tsr_gemm {
 TSR_MUST_USE tsr_status tsr_gemm_plan(tsr_gemm *gemm);
 // Scratch memory that is enough for a product by panels of any size.
 int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm);
+// Plans calls of a planned product that have the same right side, up to `calls` of them. False if
+// they run no better together than one by one.
+bool tsr_gemm_plan_joined(const tsr_gemm *gemm, int64_t calls, tsr_gemm *out_joined);
 tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call);  // a tsr_kernel_fn
+// A tsr_kernel_calls_fn.
+tsr_status tsr_gemm_run_calls(const void *description, tsr_kernel_call *calls, int count);
 
 // ---- epilogues (gemm_epilogue.c) ----
 
@@ -137,7 +147,7 @@ tsr_status tsr_gemm_run(const void *description, const tsr_kernel_call *call);  
 typedef struct tsr_gemm_block {
   int64_t batch, row, row_end, column, column_end;
 } tsr_gemm_block;
-// The rows and columns of the largest block of a planned product.
+// The rows and columns of the largest block of a planned product, joined or not.
 void tsr_gemm_largest_block(const tsr_gemm *gemm, int64_t *out_rows, int64_t *out_columns);
 // Whether the result lies as epilogues want it.
 bool tsr_gemm_takes_epilogue(const tsr_gemm *gemm);

@@ -18,6 +18,11 @@ void tsr_gemm_largest_block(const tsr_gemm *gemm, int64_t *out_rows, int64_t *ou
   const bool by_blocks = gemm->way == TSR_GEMM_PANELS && gemm->direct;
   *out_rows = tsr_least(gemm->result.rows.count, by_blocks ? gemm->row_block : gemm->task_rows);
   *out_columns = tsr_least(gemm->result.columns.count, gemm->task_columns);
+  if (!gemm->joined) return;
+  int64_t rows = 0, columns = 0;
+  tsr_gemm_largest_block(gemm->joined, &rows, &columns);
+  if (rows > *out_rows) *out_rows = rows;
+  if (columns > *out_columns) *out_columns = columns;
 }
 
 static int64_t place_of(const tsr_gemm_argument *argument, const tsr_gemm_block *block) {

@@ -23,6 +23,8 @@ enum {
   CHUNK_COLUMNS = 1024,  // panels of 1.25 MiB, as fast as wider ones
   SHARED_TASK_ROWS = 144,
   SHARED_TASK_COLUMNS = 384,
+  // Of calls that run together: what more of them would save is not worth the panels' memory.
+  MOST_JOINED_ROWS = 2048,
   SHORT_DEPTH = 32,  // a sum that has the bits of a plain loop
   LEAST_DOT = 64,    // a shorter depth is summed in order
   MOST_TASKS = 1 << 16,
@@ -33,6 +35,8 @@ static const double row_bytes = 1 << 20;  // of a matrix that is read once, for 
 
 static int64_t round_up(int64_t count, int64_t to) { return (count + to - 1) / to * to; }
 static int64_t parts_of(int64_t count, int64_t each) { return (count + each - 1) / each; }
+// Those of all calls that run together.
+static int64_t all_rows(const tsr_gemm *gemm) { return gemm->left.rows.count * gemm->calls; }
 
 // One stride, or none where there is one index only.
 static bool has_one_stride(const tsr_gemm_walk *walk) { return walk->rank <= 1; }
@@ -92,7 +96,7 @@ static void choose_blocks(tsr_gemm *gemm) {
 
 // Halves the longer side of the tasks until they are small enough, but not too small.
 static void split_panels(tsr_gemm *gemm) {
-  const int64_t m = gemm->left.rows.count, n = gemm->right.rows.count;
+  const int64_t m = all_rows(gemm), n = gemm->right.rows.count;
   const double depth = 2.0 * gemm->parts * gemm->parts * (double)gemm->left.depth.count;
   const double all = depth * (double)m * (double)n * (double)gemm->left.batch.count;
   double wanted = all / 8;
@@ -121,13 +125,22 @@ static void split_panels(tsr_gemm *gemm) {
   }
 }
 
+// Gives a task that should have `rows` rows those of whole calls, or some of one call.
+static void take_rows(tsr_gemm *gemm, int64_t rows) {
+  const int64_t each = gemm->left.rows.count;
+  gemm->task_calls = rows < each ? 1 : tsr_least(rows / each, gemm->calls);
+  gemm->task_rows = round_up(parts_of(each, parts_of(each, rows)), TSR_GEMM_ROWS);
+}
+
 static void size_panels(tsr_gemm *gemm) {
   const int64_t size = gemm->kernels->element_bytes * gemm->parts;
+  const int64_t few_rows = tsr_least(gemm->task_rows, all_rows(gemm));
+  if (gemm->calls > 1) take_rows(gemm, gemm->task_rows);
   const int64_t rows = tsr_least(gemm->task_rows, gemm->left.rows.count);
   const bool loose = gemm->kernels->loose[0][0] != NULL;
   gemm->loose_left = loose && is_plain(gemm, &gemm->left) && gemm->task_columns <= FEW_COLUMNS;
-  gemm->loose_right = loose && is_plain(gemm, &gemm->right) && is_dense(&gemm->right.rows) &&
-                      tsr_least(gemm->task_rows, gemm->left.rows.count) <= FEW_ROWS;
+  gemm->loose_right =
+      loose && is_plain(gemm, &gemm->right) && is_dense(&gemm->right.rows) && few_rows <= FEW_ROWS;
   if (gemm->loose_right && gemm->right.depth.count * gemm->right.rows.count * size >= READ_ONCE)
     gemm->depth_block = tsr_least(gemm->depth_block, LOOSE_DEPTH);
   gemm->row_block = round_up(parts_of(rows, parts_of(rows, ROW_BLOCK)), TSR_GEMM_ROWS);
@@ -144,7 +157,7 @@ static void size_panels(tsr_gemm *gemm) {
 // A large product: with tiles of its own each task would pack what others pack too. For each block
 // of the depth all workers pack panels, then all run tiles.
 static bool share_panels(tsr_gemm *gemm) {
-  const int64_t rows = gemm->left.rows.count, columns = gemm->right.rows.count;
+  const int64_t rows = all_rows(gemm), columns = gemm->right.rows.count;
   gemm->shared = gemm->direct && !gemm->panels_only && gemm->parts == 1 &&
                  gemm->left.batch.count == 1 && rows >= SHARED_ROWS && rows <= MOST_SHARED_ROWS &&
                  columns >= SHARED_COLUMNS && gemm->left.depth.count >= DEPTH_BLOCK / 2;
@@ -152,14 +165,17 @@ static bool share_panels(tsr_gemm *gemm) {
   const int64_t size = gemm->kernels->element_bytes;
   const int64_t lanes = gemm->kernels->columns;
   gemm->chunk_columns = round_up(parts_of(columns, parts_of(columns, CHUNK_COLUMNS)), lanes);
-  gemm->task_rows = round_up(parts_of(rows, parts_of(rows, SHARED_TASK_ROWS)), TSR_GEMM_ROWS);
+  take_rows(gemm, SHARED_TASK_ROWS);
   const int64_t parts = parts_of(gemm->chunk_columns, SHARED_TASK_COLUMNS);
   gemm->task_columns = round_up(parts_of(gemm->chunk_columns, parts), lanes);
   gemm->row_block =
       round_up(parts_of(gemm->task_rows, parts_of(gemm->task_rows, ROW_BLOCK)), TSR_GEMM_ROWS);
-  gemm->left_bytes = round_up(parts_of(rows, gemm->task_rows) *
-                                  (gemm->task_rows * gemm->depth_block * size + TSR_GEMM_SLACK),
-                              64);
+  const int64_t row_tasks = gemm->task_calls > 1
+                                ? parts_of(gemm->calls, gemm->task_calls)
+                                : gemm->calls * parts_of(gemm->left.rows.count, gemm->task_rows);
+  const int64_t task_rows = gemm->task_calls * gemm->task_rows;
+  gemm->left_bytes =
+      round_up(row_tasks * (task_rows * gemm->depth_block * size + TSR_GEMM_SLACK), 64);
   gemm->right_bytes = round_up(gemm->chunk_columns * gemm->depth_block * size, 64);
   gemm->temp_bytes = gemm->left_bytes + gemm->right_bytes;
   gemm->line_bytes = round_up(gemm->depth_block * size, 64);
@@ -208,12 +224,47 @@ int64_t tsr_gemm_most_scratch(const tsr_gemm *gemm) {
          2 * MOST_SUMS * gemm->kernels->element_bytes * gemm->parts;
 }
 
+// Tasks and memory of a product by panels.
+static void plan_panels(tsr_gemm *gemm) {
+  gemm->way = TSR_GEMM_PANELS;
+  choose_blocks(gemm);
+  if (share_panels(gemm)) return;
+  split_panels(gemm);
+  size_panels(gemm);
+}
+
+// What follows from the size of tasks.
+static void count_tasks(tsr_gemm *gemm) {
+  gemm->row_tasks = parts_of(gemm->left.rows.count, gemm->task_rows);
+  gemm->column_tasks = parts_of(gemm->right.rows.count, gemm->task_columns);
+  split_batch(gemm);
+  gemm->scratch_bytes = (gemm->shared ? 0 : gemm->left_bytes + gemm->right_bytes) +
+                        (TSR_GEMM_MOST_COLUMNS + 1) * gemm->line_bytes + gemm->sum_bytes;
+}
+
+// Panels give the same bits for any rows; products with one row have ways of their own.
+bool tsr_gemm_plan_joined(const tsr_gemm *gemm, int64_t calls, tsr_gemm *out_joined) {
+  if (!gemm->tasks || gemm->way != TSR_GEMM_PANELS || !gemm->direct || gemm->loose_left ||
+      gemm->left.batch.count != 1 || !gemm->left.depth.count)
+    return false;
+  calls = tsr_least(calls, MOST_JOINED_ROWS / gemm->left.rows.count);
+  if (calls < 2) return false;
+  *out_joined = *gemm;
+  out_joined->calls = calls;
+  out_joined->temp_bytes = 0;
+  plan_panels(out_joined);
+  count_tasks(out_joined);
+  return true;
+}
+
 tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   TSR_TRY(check_types(gemm));
   if (!gemm->kernels)
     gemm->kernels = tsr_gemm_kernels_of(gemm->type, gemm->left.depth.count <= SHORT_DEPTH);
   gemm->way = TSR_GEMM_PANELS;
   gemm->shared = false;
+  gemm->joined = NULL;
+  gemm->calls = gemm->task_calls = 1;
   gemm->temp_bytes = 0;
   gemm->flops = tsr_saturated_multiply(
       tsr_saturated_multiply(
@@ -227,17 +278,8 @@ tsr_status tsr_gemm_plan(tsr_gemm *gemm) {
   if (!gemm->panels_only && (choose_row(gemm, false) || choose_row(gemm, true))) {
     split_row(gemm);
   } else {
-    gemm->way = TSR_GEMM_PANELS;
-    choose_blocks(gemm);
-    if (!share_panels(gemm)) {
-      split_panels(gemm);
-      size_panels(gemm);
-    }
+    plan_panels(gemm);
   }
-  gemm->row_tasks = parts_of(gemm->left.rows.count, gemm->task_rows);
-  gemm->column_tasks = parts_of(gemm->right.rows.count, gemm->task_columns);
-  split_batch(gemm);
-  gemm->scratch_bytes = (gemm->shared ? 0 : gemm->left_bytes + gemm->right_bytes) +
-                        (TSR_GEMM_MOST_COLUMNS + 1) * gemm->line_bytes + gemm->sum_bytes;
+  count_tasks(gemm);
   return NULL;
 }

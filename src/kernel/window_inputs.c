@@ -1,4 +1,4 @@
-// Windows of inputs: their addresses are computed, then the kernel runs.
+// Where windows of inputs start.
 #include "kernel/window_inputs.h"
 
 #include "kernel/index_starts.h"
@@ -13,18 +13,7 @@ static int64_t start_of(const tsr_window_input *window, const char *const *input
   return offset;
 }
 
-tsr_status tsr_windowed_run(const void *description, const tsr_kernel_call *call) {
-  const tsr_windowed_kernel *kernel = description;
-  const char *inputs[TSR_WINDOW_INPUTS];
-  for (int i = 0; i < kernel->input_count; i++) inputs[i] = call->inputs[i];
-  for (int i = 0; i < kernel->window_count; i++)
-    inputs[kernel->windows[i].input] += start_of(&kernel->windows[i], call->inputs);
-  tsr_kernel_call moved = *call;
-  moved.inputs = inputs;
-  return kernel->run(kernel->description, &moved);
-}
-
-void tsr_windowed_destroy(void *description) {
-  const tsr_windowed_kernel *kernel = description;
-  if (kernel->destroy) kernel->destroy((void *)(uintptr_t)kernel->description);
+// The integers that say where windows start are not windows themselves.
+void tsr_window_inputs_place(const tsr_window_input *windows, int count, const char **inputs) {
+  for (int i = 0; i < count; i++) inputs[windows[i].input] += start_of(&windows[i], inputs);
 }

@@ -2,6 +2,7 @@
 #ifndef TESSERA_LOWER_DOT_LOWER_H
 #define TESSERA_LOWER_DOT_LOWER_H
 
+#include "kernel/gemm.h"
 #include "lower/fuse_group.h"
 
 // Whether the dot_general of a use reads through `producer`, the op that defines the value used: a
@@ -9,6 +10,11 @@
 bool tsr_dot_absorbs(const tsr_use *use, const tsr_op *producer);
 // Lowers a dot_general and the transpose of its result, which nothing else uses, as one step.
 TSR_MUST_USE tsr_status tsr_lower_dot_into(tsr_lowering *lowering, tsr_op *op, tsr_op *transpose);
+
+// Plans a product and adds its step, which writes the result of `written` and reads `inputs`.
+TSR_MUST_USE tsr_status tsr_lower_gemm(tsr_lowering *lowering, tsr_op *written,
+                                       tsr_value *const *inputs, int input_count, tsr_gemm *gemm,
+                                       tsr_schedule_step **out_step);
 
 // ---- epilogues ----
 

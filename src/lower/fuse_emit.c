@@ -296,7 +296,7 @@ static tsr_status extend_step(group_emitter *e, const tsr_block_group *blocks) {
   tsr_schedule_step *step = blocks->step;
   tsr_lowering *lowering = e->lowering;
   const int count = step->input_count + e->input_count - 1;
-  tsr_gemm *gemm = tsr_lower_alloc(lowering, 1, sizeof *gemm);
+  tsr_gemm *gemm = tsr_lower_alloc(lowering, 2, sizeof *gemm), *joined = gemm + 1;
   tsr_gemm_epilogue *epilogue = tsr_lower_alloc(lowering, 1, sizeof *epilogue);
   int *inputs = tsr_lower_alloc(lowering, count, sizeof *inputs);
   int *outputs = tsr_lower_alloc(lowering, e->output_count, sizeof *outputs);
@@ -309,6 +309,7 @@ static tsr_status extend_step(group_emitter *e, const tsr_block_group *blocks) {
   epilogue->program = e->program;
   *gemm = *(const tsr_gemm *)step->description;
   gemm->epilogue = epilogue;
+  if (gemm->joined) *joined = *gemm->joined, joined->epilogue = epilogue, gemm->joined = joined;
   lowering->schedule->slots[blocks->slot].value = NULL;  // nothing finds the product any more
   tsr_lower_postpone(lowering, step);
   step->description = gemm;

@@ -5,6 +5,7 @@
 
 #include "base/arithmetic.h"
 #include "kernel/conv_depthwise.h"
+#include "lower/dot_lower.h"
 #include "lower/copy_parts.h"
 #include "simplify/evaluator.h"
 
@@ -211,13 +212,10 @@ static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, conv_dims *c
   tsr_gemm_walk_init(&gemm.result.batch);
   tsr_gemm_walk_add(&gemm.result.batch, c->groups,
                     c->output_features / c->groups * c->output_feature_stride);
-  TSR_TRY_NOTE(tsr_gemm_plan(&gemm), "in %s", tsr_op_title(lowering, op));
+  tsr_value *inputs[] = {tsr_op_operand(op, 0), tsr_op_operand(op, 1)};
   tsr_schedule_step *step = NULL;
-  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_gemm_run, &gemm, sizeof gemm, &step));
-  step->scratch_bytes = gemm.scratch_bytes;
-  step->temp_bytes = gemm.temp_bytes;
-  step->flops = gemm.flops;
-  return NULL;
+  return tsr_note(tsr_lower_gemm(lowering, op, inputs, 2, &gemm, &step), "in %s",
+                  tsr_op_title(lowering, op));
 }
 
 // ---- each channel by itself ----

@@ -2,7 +2,6 @@
 // transpose before it, needs a copy. Groups that follow a product (of a convolution too) and read
 // it index by index run on its blocks.
 #include "base/arithmetic.h"
-#include "kernel/gemm.h"
 #include "lower/copy_parts.h"
 #include "lower/dot_lower.h"
 #include "simplify/evaluator.h"
@@ -95,6 +94,51 @@ static void set_result(tsr_gemm *gemm, const tsr_type *type, const int64_t *stri
   gemm->right = side;
 }
 
+// ---- steps of products ----
+
+// The most classes of a step that read the same memory of an input.
+static tsr_status most_alike(tsr_lowering *lowering, const tsr_lane_classes *step,
+                             const tsr_lane_classes *input, int *out_most) {
+  int *counts = tsr_lower_alloc(lowering, tsr_class_count(input), sizeof *counts);
+  TSR_NEED(counts);
+  *out_most = 0;
+  for (int i = 0; i < tsr_class_count(step); i++) {
+    const int count = ++counts[tsr_class_of(input, tsr_class_lane(step, i))];
+    if (count > *out_most) *out_most = count;
+  }
+  return NULL;
+}
+
+// Weights that several devices have alike are packed once for all of them.
+static tsr_status join_classes(tsr_lowering *lowering, const tsr_lane_classes *classes,
+                               const tsr_value *right, tsr_gemm *gemm) {
+  int alike = 0;
+  TSR_TRY(most_alike(lowering, classes, tsr_value_classes(lowering, right), &alike));
+  tsr_gemm *joined = alike > 1 ? tsr_lower_alloc(lowering, 1, sizeof *joined) : NULL;
+  if (alike < 2) return NULL;
+  TSR_NEED(joined);
+  if (tsr_gemm_plan_joined(gemm, alike, joined)) gemm->joined = joined;
+  return NULL;
+}
+
+tsr_status tsr_lower_gemm(tsr_lowering *lowering, tsr_op *written, tsr_value *const *inputs,
+                          int input_count, tsr_gemm *gemm, tsr_schedule_step **out_step) {
+  TSR_TRY(tsr_gemm_plan(gemm));
+  TSR_TRY(join_classes(lowering, tsr_value_classes(lowering, &written->results[0]),
+                       inputs[gemm->right.input], gemm));
+  TSR_TRY(tsr_lower_kernel_on(lowering, written, inputs, input_count, tsr_gemm_run, gemm,
+                              sizeof *gemm, out_step));
+  tsr_schedule_step *step = *out_step;
+  const tsr_gemm *joined = gemm->joined ? gemm->joined : gemm;
+  step->run_calls = tsr_gemm_run_calls;
+  step->scratch_bytes = gemm->scratch_bytes;
+  if (joined->scratch_bytes > step->scratch_bytes) step->scratch_bytes = joined->scratch_bytes;
+  step->temp_bytes = gemm->temp_bytes;
+  if (joined->temp_bytes > step->temp_bytes) step->temp_bytes = joined->temp_bytes;
+  step->flops = gemm->flops;
+  return NULL;
+}
+
 // Lowers a product whose result `written` holds, with a stride for each dim of the product.
 static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, tsr_op *written,
                                 const int64_t *strides) {
@@ -108,15 +152,11 @@ static tsr_status lower_product(tsr_lowering *lowering, tsr_op *op, tsr_op *writ
   read_operand(lowering, tsr_op_operand(op, 1), &right);
   tsr_gemm gemm = {.left = side_of(&left, 0), .right = side_of(&right, 1)};
   set_result(&gemm, op->results[0].type, strides, &left, &right);
-  TSR_TRY_NOTE(tsr_gemm_plan(&gemm), "in %s", tsr_op_title(lowering, op));
   tsr_value *inputs[] = {left.value, right.value};
   tsr_schedule_step *step = NULL;
-  TSR_TRY(
-      tsr_lower_kernel_on(lowering, written, inputs, 2, tsr_gemm_run, &gemm, sizeof gemm, &step));
+  TSR_TRY_NOTE(tsr_lower_gemm(lowering, written, inputs, 2, &gemm, &step), "in %s",
+               tsr_op_title(lowering, op));
   step->op = op;
-  step->scratch_bytes = gemm.scratch_bytes;
-  step->temp_bytes = gemm.temp_bytes;
-  step->flops = gemm.flops;
   return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "base/arithmetic.h"
 #include "kernel/ragged_dot.h"
 #include "lower/copy_parts.h"
+#include "lower/dot_lower.h"
 #include "simplify/evaluator.h"
 
 typedef struct ragged_operands {
@@ -129,13 +130,10 @@ static tsr_status lower_batch(tsr_lowering *lowering, tsr_op *op, ragged_operand
   add_left(o, dot);
   add_right(o, gemm);
   gemm->panels_only = false;
-  TSR_TRY_NOTE(tsr_gemm_plan(gemm), "in %s", tsr_op_title(lowering, op));
+  tsr_value *inputs[] = {tsr_op_operand(op, 0), tsr_op_operand(op, 1), tsr_op_operand(op, 2)};
   tsr_schedule_step *step = NULL;
-  TSR_TRY(tsr_lower_kernel(lowering, op, tsr_gemm_run, gemm, sizeof *gemm, &step));
-  step->scratch_bytes = gemm->scratch_bytes;
-  step->temp_bytes = gemm->temp_bytes;
-  step->flops = gemm->flops;
-  return NULL;
+  return tsr_note(tsr_lower_gemm(lowering, op, inputs, 3, gemm, &step), "in %s",
+                  tsr_op_title(lowering, op));
 }
 
 tsr_status tsr_lower_ragged_dot(tsr_lowering *lowering, tsr_op *op) {

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "ir/ir.h"
-#include "kernel/strided_copies.h"
+#include "kernel/window_inputs.h"
 #include "lanes/lane_classes.h"
 #include "tile/kernel_call.h"
 
@@ -64,10 +64,14 @@ struct tsr_schedule_step {
   tsr_schedule_step *next, *previous;
   tsr_schedule_step_kind kind;
   tsr_kernel_fn *run;                  // KERNEL, ACROSS
-  const void *description;             // of `run`
+  tsr_kernel_calls_fn *run_calls;      // KERNEL: runs several classes at once; NULL = one by one
+  const void *description;             // of both
   void (*destroy)(void *description);  // NULL = it needs none
   int input_count, output_count;
   int *inputs, *outputs;  // slots
+  // KERNEL: inputs that are windows of their slots; what says where they start are inputs too.
+  int window_count;
+  const tsr_window_input *windows;
   // For each output the inputs whose memory it may take if they die here: bits TSR_INPUT(i).
   uint64_t *overwrites;
   int64_t temp_bytes, scratch_bytes;

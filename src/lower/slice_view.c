@@ -98,7 +98,7 @@ tsr_status tsr_lower_known_slice(tsr_lowering *lowering, tsr_op *op) {
 typedef struct view_placing {
   tsr_lowering *lowering;
   tsr_schedule_step *step;
-  int slots[TSR_WINDOW_INPUTS];
+  int *slots;
   int slot_count;
   tsr_window_input *windows;
   int window_count;
@@ -114,9 +114,6 @@ static const struct tsr_slot_window *window_of(const tsr_schedule *schedule, int
 }
 
 static tsr_status add_window(view_placing *p, int input, const struct tsr_slot_window *window) {
-  if (p->slot_count + window->start_count > TSR_WINDOW_INPUTS)
-    return tsr_fail(TOO_LARGE, "%s: it reads more than %d values",
-                    tsr_op_title(p->lowering, p->step->op), TSR_WINDOW_INPUTS);
   tsr_window_start *starts = tsr_lower_alloc(p->lowering, window->start_count, sizeof *starts);
   TSR_NEED(starts);
   for (int i = 0; i < window->start_count; i++) {
@@ -152,36 +149,24 @@ static bool has_windows(const tsr_lowering *lowering, const tsr_schedule_step *s
   return false;
 }
 
-static tsr_status wrap(view_placing *p) {
-  tsr_schedule_step *step = p->step;
-  tsr_windowed_kernel *kernel = tsr_lower_alloc(p->lowering, 1, sizeof *kernel);
-  int *inputs = tsr_lower_alloc(p->lowering, p->slot_count, sizeof *inputs);
-  TSR_NEED(kernel && inputs ? kernel : NULL);
-  for (int i = 0; i < p->slot_count; i++) inputs[i] = p->slots[i];
-  *kernel = (tsr_windowed_kernel){.run = step->run,
-                                  .description = step->description,
-                                  .destroy = step->destroy,
-                                  .input_count = step->input_count,
-                                  .window_count = p->window_count,
-                                  .windows = p->windows};
-  step->run = tsr_windowed_run;
-  step->description = kernel;
-  step->destroy = tsr_windowed_destroy;
-  step->inputs = inputs;
-  step->input_count = p->slot_count;
-  return NULL;
-}
-
 tsr_status tsr_step_place_views(tsr_lowering *lowering, tsr_schedule_step *step) {
   if (!has_windows(lowering, step)) return NULL;
-  view_placing p = {.lowering = lowering, .step = step, .slot_count = step->input_count};
-  if (step->kind != TSR_STEP_KERNEL || step->input_count > TSR_WINDOW_INPUTS)
+  if (step->kind != TSR_STEP_KERNEL)
     return tsr_fail(UNSUPPORTED, "%s: it reads a slice that is not copied",
                     tsr_op_title(lowering, step->op));
-  p.windows =
-      tsr_lower_alloc(lowering, (int64_t)TSR_VIEW_STARTS * step->input_count, sizeof *p.windows);
-  TSR_NEED(p.windows);
+  const int64_t most = (int64_t)TSR_VIEW_STARTS * step->input_count;
+  view_placing p = {
+      .lowering = lowering,
+      .step = step,
+      .slots = tsr_lower_alloc(lowering, step->input_count + most * TSR_VIEW_STARTS, sizeof(int)),
+      .slot_count = step->input_count,
+      .windows = tsr_lower_alloc(lowering, most, sizeof *p.windows)};
+  TSR_NEED(p.slots && p.windows ? p.slots : NULL);
   for (int i = 0; i < step->input_count; i++) p.slots[i] = step->inputs[i];
   TSR_TRY(find_windows(&p));
-  return wrap(&p);
+  step->inputs = p.slots;
+  step->input_count = p.slot_count;
+  step->windows = p.windows;
+  step->window_count = p.window_count;
+  return NULL;
 }

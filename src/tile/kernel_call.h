@@ -26,6 +26,9 @@ typedef struct tsr_kernel_call {
 } tsr_kernel_call;
 
 typedef tsr_status tsr_kernel_fn(const void *description, const tsr_kernel_call *call);
+// Runs a kernel for several lanes at once: what their calls have in common is done once. All share
+// `temp`, `scratch` and `pool`; they may be put in another order. Results are those of one by one.
+typedef tsr_status tsr_kernel_calls_fn(const void *description, tsr_kernel_call *calls, int count);
 
 static inline char *tsr_kernel_scratch(const tsr_kernel_call *call, int worker) {
   return call->scratch + worker * call->scratch_bytes;

@@ -5,6 +5,7 @@
   X(copies)       \
   X(fft)          \
   X(gemm)         \
+  X(gemm_calls)   \
   X(random_bits)  \
   X(triangles)
 
