@@ -5,7 +5,8 @@
 // to the end of the loop, and a carry all through it. Then, in order:
 //
 // 1. An output that may be written over an input takes its memory if no later step reads that. For
-//    a carry "later" ends with the body: the next round reads what the body made.
+//    a carry "later" ends with the body: the next round reads what the body made. A result that can
+//    take the memory of a donated argument leaves other memory alone.
 // 2. What the body makes and what it carries change addresses after each round; so all of them live
 //    as long as the one that lives longest. Loops that carry the same slot, one after the other,
 //    have one spare memory for it.
@@ -47,6 +48,7 @@ typedef struct placing {
   bool *rotated;
   bool *is_even;  // roots whose memory must have even distances from class to class
   const tsr_schedule_step **made_by;  // the first step that writes it
+  int *donor_of;  // the argument whose memory it is meant for as a result: its slot plus 1, or 0
   int *touches;
   int64_t touch_count;
 } placing;
@@ -209,14 +211,47 @@ static bool can_overwrite(const placing *p, const tsr_schedule_step *step, int o
   return dies_here(p, base) && is_read_once(p, step, root);
 }
 
+// Whether the step that makes a root writes it over all of an argument, which it reads once.
+static bool is_written_over(const placing *p, int root, int argument) {
+  const tsr_schedule_step *step = p->made_by[root];
+  if (!step || step->kind == TSR_STEP_CASE || !is_read_once(p, step, argument)) return false;
+  for (int i = 0; i < step->output_count; i++) {
+    if (root_of(p, step->outputs[i]) != root) continue;
+    for (int k = 0; k < step->input_count; k++)
+      if (step->overwrites[i] & TSR_INPUT(k) && base_of(p, step->inputs[k]) == argument)
+        return !shift_of(p, step->inputs[k]) && !is_scattered(p, step->inputs[k]);
+    return false;
+  }
+  return false;
+}
+
+// Whether a result in the memory of a root may be written to that of an argument, which is not read
+// once the root is written.
+static bool comes_after(const placing *p, int root, int argument) {
+  const tsr_slot_place *places = p->out->places;
+  return places[argument].last < places[root].first ||
+         (places[argument].last == places[root].first && is_written_over(p, root, argument));
+}
+
+// The memory of an input that an output takes; -1 = none. A result that is meant for the memory of
+// an argument takes none that was written while the argument was still read.
+static int memory_for(const placing *p, const tsr_schedule_step *step, int output) {
+  const int slot = step->outputs[output], donor = p->donor_of[slot] - 1;
+  const bool is_donated = donor >= 0 && comes_after(p, slot, donor);
+  for (int i = 0; i < step->input_count; i++) {
+    const int root = root_of(p, step->inputs[i]);
+    if (step->overwrites[output] & TSR_INPUT(i) && can_overwrite(p, step, output, i) &&
+        (!is_donated || comes_after(p, root, donor)))
+      return root;
+  }
+  return -1;
+}
+
 static void share_output(placing *p, const tsr_schedule_step *step, int output) {
   const int slot = step->outputs[output];
   if (p->schedule->slots[slot].kind != TSR_SLOT_ARENA || p->out->places[slot].root != slot) return;
-  for (int i = 0; i < step->input_count; i++)
-    if (step->overwrites[output] & TSR_INPUT(i) && can_overwrite(p, step, output, i)) {
-      merge(p, root_of(p, step->inputs[i]), slot);
-      return;
-    }
+  const int root = memory_for(p, step, output);
+  if (root >= 0) merge(p, root, slot);
 }
 
 static void share_list(placing *p, const tsr_step_list *list);
@@ -420,20 +455,6 @@ static bool is_copied_at_end(const placing *p, int argument_root) {
   return false;
 }
 
-// Whether the step that makes a root writes it over all of an argument, which it reads once.
-static bool is_written_over(const placing *p, int root, int argument) {
-  const tsr_schedule_step *step = p->made_by[root];
-  if (!step || step->kind == TSR_STEP_CASE || !is_read_once(p, step, argument)) return false;
-  for (int i = 0; i < step->output_count; i++) {
-    if (root_of(p, step->outputs[i]) != root) continue;
-    for (int k = 0; k < step->input_count; k++)
-      if (step->overwrites[i] & TSR_INPUT(k) && base_of(p, step->inputs[k]) == argument)
-        return !shift_of(p, step->inputs[k]) && !is_scattered(p, step->inputs[k]);
-    return false;
-  }
-  return false;
-}
-
 // Whether devices hold an argument and a result at the same places.
 static bool has_same_shards(const tsr_schedule *schedule, int argument, int64_t result) {
   if (!schedule->devices) return true;
@@ -443,23 +464,36 @@ static bool has_same_shards(const tsr_schedule *schedule, int argument, int64_t 
          !memcmp(a->starts, r->starts, sizeof *a->starts * (size_t)tsr_class_count(a->classes));
 }
 
+// Whether the memory of an argument could be that of a result, whenever both are needed.
+static bool can_donate(const placing *p, int argument, int64_t result) {
+  const tsr_schedule *schedule = p->schedule;
+  if (result < 0 || result >= schedule->result_count || schedule->arguments[argument] < 0 ||
+      schedule->results[result] < 0)
+    return false;
+  const int slot = schedule->arguments[argument];
+  return schedule->slots[schedule->results[result]].bytes == schedule->slots[slot].bytes &&
+         !is_copied_at_end(p, slot) && has_same_shards(schedule, argument, result);
+}
+
+// Tells the slots of results the arguments whose memory they are meant for.
+static void expect_donors(placing *p, const int64_t *aliased) {
+  const tsr_schedule *schedule = p->schedule;
+  for (int i = 0; aliased && i < schedule->argument_count; i++) {
+    if (!can_donate(p, i, aliased[i])) continue;
+    const int slot = base_of(p, schedule->results[aliased[i]]);
+    if (takes_result(p, (int)aliased[i], slot) && !p->donor_of[slot])
+      p->donor_of[slot] = schedule->arguments[i] + 1;
+  }
+}
+
 // A result may take the memory of its argument if that is not read once the result is written.
 static void find_donors(placing *p, const int64_t *aliased) {
   const tsr_schedule *schedule = p->schedule;
   for (int i = 0; i < schedule->result_count; i++) p->out->donors[i] = -1;
-  for (int i = 0; i < schedule->argument_count; i++) {
-    const int64_t result = aliased ? aliased[i] : -1;
-    const int slot = schedule->arguments[i];
-    if (result < 0 || result >= schedule->result_count || slot < 0) continue;
-    const int root = p->out->result_roots[result];
-    const tsr_slot_place *places = p->out->places;
-    if (schedule->results[result] < 0 ||
-        schedule->slots[schedule->results[result]].bytes != schedule->slots[slot].bytes ||
-        is_copied_at_end(p, slot) || !has_same_shards(schedule, i, result))
-      continue;
-    if (root < 0 || places[slot].last < places[root].first ||
-        (places[slot].last == places[root].first && is_written_over(p, root, slot)))
-      p->out->donors[result] = i;
+  for (int i = 0; aliased && i < schedule->argument_count; i++) {
+    if (!can_donate(p, i, aliased[i])) continue;
+    const int root = p->out->result_roots[aliased[i]];
+    if (root < 0 || comes_after(p, root, schedule->arguments[i])) p->out->donors[aliased[i]] = i;
   }
 }
 
@@ -631,10 +665,11 @@ static tsr_status open_places(placing *p) {
   p->is_even = get(p, count, sizeof *p->is_even);
   out->work = get(p, count, sizeof *out->work);
   p->made_by = get(p, count, sizeof *p->made_by);
+  p->donor_of = get(p, count, sizeof *p->donor_of);
   out->result_roots = get(p, schedule->result_count, sizeof *out->result_roots);
   out->donors = get(p, schedule->result_count, sizeof *out->donors);
   TSR_NEED(out->places && out->bytes && p->carried_by && p->body_last && p->rotated && p->is_even &&
-                   out->work && p->made_by && out->result_roots && out->donors
+                   out->work && p->made_by && p->donor_of && out->result_roots && out->donors
                ? p
                : NULL);
   for (int i = 0; i < count; i++) {
@@ -734,6 +769,7 @@ tsr_status tsr_plan_memory(tsr_schedule *schedule, const int64_t *aliased,
   for (int i = 0; i < schedule->result_count; i++)
     if (schedule->results[i] >= 0) TSR_TRY(touch(&p, schedule->results[i]));
   p.position = 0;
+  expect_donors(&p, aliased);
   share_list(&p, &schedule->steps);
   TSR_TRY(plan_loops(&p));
   mark_even(&p);

@@ -219,6 +219,52 @@ static void a_donated_shard_becomes_the_result(void **state) {
   free(s);
 }
 
+// Weights less the sum of what devices have, and a product of the new ones with %`LEFT`.
+#define UPDATE(LEFT)                                                                            \
+  "sdy.mesh @mesh = <[\"d\"=2]>\n"                                                              \
+  "func.func @main(%W: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}, %X: tensor<16x8xf32>) "  \
+  "-> (tensor<8x8xf32>, tensor<8x8xf32>) {\n"                                                   \
+  "  %0:2 = sdy.manual_computation(%W, %X) in_shardings=[<@mesh, [{}, {}]>, <@mesh, [{\"d\"}, " \
+  "{}]>] out_shardings=[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>] manual_axes={\"d\"} (%w: "        \
+  "tensor<8x8xf32>, %x: tensor<8x8xf32>) {\n"                                                   \
+  "  %g = \"stablehlo.all_reduce\"(%x) <{channel_handle = #stablehlo.channel_handle<handle = "  \
+  "1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, "                          \
+  "use_global_device_ids}> " SUM                                                                \
+  " : (tensor<8x8xf32>) -> tensor<8x8xf32>\n"                                                   \
+  "  %n = stablehlo.subtract %w, %g : tensor<8x8xf32>\n"                                        \
+  "  %m = stablehlo.dot_general %" LEFT                                                         \
+  ", %n, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> "                 \
+  "tensor<8x8xf32>\n"                                                                           \
+  "  sdy.return %n, %m : tensor<8x8xf32>, tensor<8x8xf32>\n"                                    \
+  "  } : (tensor<8x8xf32>, tensor<16x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)\n"           \
+  "  return %0#0, %0#1 : tensor<8x8xf32>, tensor<8x8xf32>\n}\n"
+
+// Runs an update, in place if `taken`. The second result is the product of the new weights with
+// themselves then, of the old and the new ones otherwise.
+static void check_update(const char *update, bool taken) {
+  TSR_OWN(executable, executable);
+  executable = compile_text(update, 1);
+  float w[64], x[128], out[64], more[64], old[64];
+  for (int i = 0; i < 64; i++) old[i] = w[i] = (float)(i % 7);
+  for (int i = 0; i < 128; i++) x[i] = (float)(i % 5);
+  assert_int_equal(tsr_executable_shard_donor(executable, 0), taken ? 0 : -1);
+  float *result = taken ? w : out;
+  assert_ok(tsr_executable_run_shards(executable, IN(w, w, x, x + 64),
+                                      OUT_TO(result, result, more, more)));
+  float sum = 0;
+  for (int i = 0; i < 64; i++) assert_true(result[i] == old[i] - x[i] - x[64 + i]);
+  for (int k = 0; k < 8; k++) sum += (taken ? result[k] : old[k]) * result[8 * k];
+  assert_true(more[0] == sum);
+}
+
+// The sum is made before the weights are read for the last time, so it is not made in memory that
+// the new weights take.
+static void new_weights_take_the_memory_of_the_old_ones(void **state) {
+  (void)state;
+  check_update(UPDATE("n"), true);
+  check_update(UPDATE("w"), false);
+}
+
 // ---- workers ----
 
 // Sums, products and exchanges on eight devices, large enough to be shared.
@@ -284,6 +330,7 @@ int suite_shards(void) {
       TEST(computations_stand_in_each_other),
       TEST(replicated_values_are_stored_once),
       TEST(a_donated_shard_becomes_the_result),
+      TEST(new_weights_take_the_memory_of_the_old_ones),
       TEST(workers_do_not_change_bits),
   };
   return cmocka_run_group_tests_name("shards", tests, NULL, NULL);

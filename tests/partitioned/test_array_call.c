@@ -1,7 +1,9 @@
 // Calls of compiled programs on arrays.
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array_internal.h"
+#include "exec/shard_run.h"
 #include "partitioned/step_programs.h"
 #include "support/ranks.h"
 #include "support/test.h"
@@ -115,6 +117,44 @@ static void results_take_the_memory_of_donated_arrays(void **state) {
     for (int k = 0; k < 8; k++) assert_ptr_equal(tsr_array_data(results[i], k), before[i][k]);
   release_arrays(arguments, ALL + 1);
   release_arrays(results, PARAMETERS);
+}
+
+// How many results of a recorded step take the memory of donated arguments, and how many could.
+static void count_taken(const char *name, int64_t *out_taken, int64_t *out_aliased) {
+  TSR_OWN(program, program);
+  TSR_OWN(partitioned, step);
+  TSR_OWN(comm, comm);
+  TSR_OWN(compiled, run);
+  char path[256];
+  tsr_partitioned_info info = TSR_PARTITIONED_INFO;
+  snprintf(path, sizeof path, "tests/programs/%s/program.mlir", name);
+  assert_ok(tsr_program_open(path, NULL, &program));
+  assert_ok(tsr_program_partition(program, NULL, &step));
+  assert_ok(tsr_partitioned_describe(step, &info));
+  comm = comm_of(info.device_count);
+  assert_ok(tsr_partitioned_compile(step, comm, NULL, &run));
+  *out_taken = *out_aliased = 0;
+  for (int64_t i = 0; i < info.result_count; i++) {
+    tsr_partitioned_value value = TSR_PARTITIONED_VALUE;
+    assert_ok(tsr_partitioned_result(step, i, &value));
+    *out_aliased += value.aliased >= 0;
+    *out_taken += tsr_executable_shard_donor(tsr_compiled_executable(run), i) >= 0;
+  }
+}
+
+// Gradients are summed over devices before the parameters are read for the last time; new
+// parameters take the memory of the old ones all the same.
+static void recorded_steps_update_their_state_in_place(void **state) {
+  (void)state;
+  static const char *const steps[] = {"hf_gpt2_train_step", "hf_bert_mlm_train_step",
+                                      "gpt2_train_step_sgd", "gpt2_train_step_adam_fsdp",
+                                      "flax_cnn_train_step"};
+  for (size_t i = 0; i < COUNT_OF(steps); i++) {
+    int64_t taken = 0, aliased = 0;
+    count_taken(steps[i], &taken, &aliased);
+    assert_int_equal(taken, aliased);
+    assert_true(taken > 0);
+  }
 }
 
 // An array that is listed twice is still read when the result is written.
@@ -321,6 +361,7 @@ static void costs_are_those_of_the_executable(void **state) {
 
 SUITE(array_call, TEST(results_are_those_of_the_whole_program),
       TEST(donated_arrays_are_gone_unless_kept), TEST(results_take_the_memory_of_donated_arrays),
+      TEST(recorded_steps_update_their_state_in_place),
       TEST(an_array_that_is_listed_twice_is_not_taken), TEST(shared_memory_is_not_taken),
       TEST(another_layout_is_refused_or_moved), TEST(wrong_arrays_are_refused_by_name),
       TEST(a_comm_needs_the_devices_of_the_mesh), TEST(narrow_elements_are_refused),
