@@ -31,6 +31,10 @@ tsr_value *tsr_site_by_shard(tsr_localizing *l, tsr_site *site, const tsr_tensor
                              int dim, const int64_t *numbers);
 // Elements of the dim that a device sends by permutes, of shards of `size`.
 int64_t tsr_range_sent(tsr_localizing *l, const tsr_range_ask *ask, int64_t size);
+// Whether a dim of a local value is gathered at the site anyway: it was, or something else asks for
+// it.
+bool tsr_dim_is_gathered(const tsr_localizing *l, const tsr_site *site, const tsr_value *x, int dim,
+                         const tsr_sdy_parts *axes);
 // A table of starts for the shards of a dim: first + shard * step. NULL without memory.
 int64_t *tsr_range_starts(tsr_localizing *l, int64_t shards, int64_t first, int64_t step);
 
@@ -48,9 +52,11 @@ typedef struct tsr_window_ask {
 TSR_MUST_USE tsr_status tsr_exchange_window(tsr_localizing *l, tsr_op *op, int index,
                                             const tsr_whole *from, const tsr_window_ask *window,
                                             tsr_value *fill);
-// Whether a reduce_window of a dim of `size` is a cumulative reduction by a single op, and that of
-// a sharded one (localize_cumulative.c).
-bool tsr_is_cumulative(const tsr_op *op, const tsr_window_ask *window, int64_t high, int64_t size);
+// Whether a reduce_window of a dim of `size` is a cumulative reduction whose parts can be combined,
+// and that of a sharded one (localize_cumulative.c).
+TSR_MUST_USE tsr_status tsr_is_cumulative(tsr_ir *ir, const tsr_op *op,
+                                          const tsr_window_ask *window, int64_t high, int64_t size,
+                                          bool *out);
 TSR_MUST_USE tsr_status tsr_localize_cumulative(tsr_localizing *l, tsr_op *op,
                                                 const tsr_whole *input, int dim);
 // Sets entry `index` of a list of numbers, if the op has the list.

@@ -372,18 +372,18 @@ static tsr_value *gather_dim(exchange_run *r) {
   return tsr_site_all_gather(r->l, r->site, r->x, r->ask->dim, r->ask->cut, axes_of(r));
 }
 
-// Whether the dim is gathered at this site anyway: it was, or something else asks for it.
-static bool is_gathered(const exchange_run *r) {
-  if (tsr_gathered_dim_find(r->l, r->site, r->x, r->ask->dim, axes_of(r))) return true;
-  for (const tsr_use *use = r->x->uses; use; use = use->next) {
+bool tsr_dim_is_gathered(const tsr_localizing *l, const tsr_site *site, const tsr_value *x, int dim,
+                         const tsr_sdy_parts *axes) {
+  if (tsr_gathered_dim_find(l, site, x, dim, axes)) return true;
+  for (const tsr_use *use = x->uses; use; use = use->next) {
     const tsr_op *user = use->user;
-    if (!tsr_op_is(user, TSR_OP_SDY_ALL_GATHER) || user->block != r->site->place->block) continue;
+    if (!tsr_op_is(user, TSR_OP_SDY_ALL_GATHER) || user->block != site->place->block) continue;
     const tsr_attr *lists =
         tsr_attr_field(tsr_op_attr(user, "gathering_axes"), TSR_SDY_AXIS_LISTS_LISTS);
     bool only = true;
     for (int64_t d = 0; d < lists->count; d++) {
       const int64_t count = tsr_attr_field(lists->items[d], TSR_SDY_AXIS_LIST_AXES)->count;
-      only &= d == r->ask->dim ? count == axes_of(r)->count : !count;
+      only &= d == dim ? count == axes->count : !count;
     }
     if (only) return true;
   }
@@ -436,7 +436,8 @@ tsr_value *tsr_exchange_range(tsr_localizing *l, tsr_site *site, tsr_value *x,
   site->failure = r.size && ask->length ? find_hops(&r) : NULL;
   if (site->failure) return NULL;
   if (!r.count) return fill_all(&r);
-  if (r.gathers || (r.sent && is_gathered(&r))) return gather_and_slice(&r);
+  if (r.gathers || (r.sent && tsr_dim_is_gathered(l, site, x, ask->dim, axes_of(&r))))
+    return gather_and_slice(&r);
   return is_regular(&r) ? join_parts(&r) : place_parts(&r);
 }
 

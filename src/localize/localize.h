@@ -95,6 +95,9 @@ tsr_value *tsr_gathered_dim_find(const tsr_localizing *l, const tsr_site *site, 
 tsr_value *tsr_site_all_gather(tsr_localizing *l, tsr_site *site, tsr_value *x, int64_t dim,
                                const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes);
 
+// An all_reduce by one op over the devices along axes.
+tsr_value *tsr_site_all_reduce(tsr_localizing *l, tsr_site *site, tsr_value *x, tsr_op_id id,
+                               const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes);
 // A sum over the devices along axes, of a value that only one of them has: others have neutral ones
 // (tsr_site_neutral). Exact for every type.
 tsr_value *tsr_site_all_sum(tsr_localizing *l, tsr_site *site, tsr_value *x,

@@ -170,16 +170,23 @@ static tsr_value *add_reduction(collective *c, tsr_op_id id, tsr_value *x, const
   return op ? tsr_op_result(op, 0) : NULL;
 }
 
-tsr_value *tsr_site_all_sum(tsr_localizing *l, tsr_site *site, tsr_value *x,
-                            const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes) {
+tsr_value *tsr_site_all_reduce(tsr_localizing *l, tsr_site *site, tsr_value *x, tsr_op_id id,
+                               const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes) {
   const tsr_site_attr attrs[] = {{"channel_handle", tsr_next_channel(l)},
                                  {"replica_groups", tsr_device_groups(l, cut, axes)},
                                  {"use_global_device_ids", tsr_attr_unit(l->ir)}};
   if (!x) return NULL;
   tsr_op *op = tsr_site_op(site, TSR_OP_ALL_REDUCE, &x, 1, &x->type, 1, 1, attrs, 3);
   if (!op) return NULL;
-  tsr_site_body(site, op, x->type->dtype == TSR_BOOL ? TSR_OP_OR : TSR_OP_ADD, x->type->element);
+  tsr_site_body(site, op, id, x->type->element);
   return tsr_op_result(op, 0);
+}
+
+tsr_value *tsr_site_all_sum(tsr_localizing *l, tsr_site *site, tsr_value *x,
+                            const tsr_tensor_sharding *cut, const tsr_sdy_parts *axes) {
+  if (!x) return NULL;
+  return tsr_site_all_reduce(l, site, x, x->type->dtype == TSR_BOOL ? TSR_OP_OR : TSR_OP_ADD, cut,
+                             axes);
 }
 
 tsr_value *tsr_site_neutral(tsr_site *site, const tsr_type *like) {

@@ -404,8 +404,9 @@ tsr_status tsr_localize_window(tsr_localizing *l, tsr_op *op) {
     if (!l->exchange || !tsr_op_is(op, TSR_OP_REDUCE_WINDOW))
       return tsr_fail(CONSTRAINT, "%s: dimension %d is sharded, and its windows cross shards",
                       op->name, d);
-    if (tsr_is_cumulative(op, &window, high, input.type->dims[d]))
-      return tsr_localize_cumulative(l, op, &input, d);
+    bool cumulative = false;
+    TSR_TRY(tsr_is_cumulative(l->ir, op, &window, high, input.type->dims[d], &cumulative));
+    if (cumulative) return tsr_localize_cumulative(l, op, &input, d);
     TSR_TRY(exchange_windows(l, op, &input, &window));
   }
   return tsr_localize_plain(l, op);

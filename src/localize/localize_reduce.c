@@ -1,6 +1,7 @@
 // Reductions over sharded dims whose parts no all-reduce of Shardy combines: each device reduces
-// its shard, the parts are gathered along a new dim, and the body folds them in the order of the
-// shards.
+// its shard. Where single ops make the results and there are more than a few parts, an all_reduce
+// of StableHLO combines them; else they are gathered along a new dim, and the body folds them in
+// the order of the shards.
 #include "factor/rule_build.h"
 #include "localize/localize.h"
 #include "localize/partial_bodies.h"
@@ -55,10 +56,13 @@ static tsr_op *fold_parts(tsr_localizing *l, tsr_site *site, const tsr_op *op,
   return site->failure ? NULL : fold;
 }
 
-static tsr_status combine_parts(tsr_localizing *l, tsr_op *op, const tsr_tensor_sharding *cut,
-                                const tsr_sdy_parts *axes) {
-  tsr_site site = {.ir = l->ir, .place = op->next};
-  if (!op->next) site.block = op->block;
+static tsr_site site_after(tsr_localizing *l, tsr_op *op) {
+  return (tsr_site){.ir = l->ir, .place = op->next, .block = op->next ? NULL : op->block};
+}
+
+static tsr_status gather_and_fold(tsr_localizing *l, tsr_op *op, const tsr_tensor_sharding *cut,
+                                  const tsr_sdy_parts *axes) {
+  tsr_site site = site_after(l, op);
   tsr_value **parts = tsr_ir_alloc(l->ir, ((size_t)op->result_count + 1) * sizeof *parts);
   TSR_NEED(parts);
   for (int i = 0; i < op->result_count; i++) {
@@ -76,19 +80,44 @@ static tsr_status combine_parts(tsr_localizing *l, tsr_op *op, const tsr_tensor_
   return NULL;
 }
 
+// Gathering moves the parts of all other devices, an all_reduce two parts.
+static bool takes_all_reduce(const tsr_op *op, const tsr_sdy_parts *axes) {
+  bool takes = tsr_parts_size(axes) > 3;
+  for (int i = 0; takes && i < op->result_count; i++) takes = tsr_body_op(op, i) != TSR_OP_COUNT;
+  return takes;
+}
+
+static tsr_status all_reduce_parts(tsr_localizing *l, tsr_op *op, const tsr_tensor_sharding *cut,
+                                   const tsr_sdy_parts *axes) {
+  tsr_site site = site_after(l, op);
+  for (int i = 0; i < op->result_count; i++) {
+    tsr_value *part = tsr_op_result(op, i);
+    tsr_value *whole = tsr_site_all_reduce(l, &site, part, tsr_body_op(op, i), cut, axes);
+    if (site.failure) return site.failure;
+    TSR_NEED(whole);
+    whole->mark = part->mark;
+    tsr_uses_move(part, whole, whole->def);
+  }
+  l->changes++;
+  return NULL;
+}
+
 tsr_status tsr_localize_reduce(tsr_localizing *l, tsr_op *op) {
   tsr_sdy_parts axes;
   tsr_whole input;
+  tsr_partials partials = TSR_PARTIALS_NONE;
   int kind = -1;
   TSR_TRY(tsr_whole_of(l, tsr_op_operand(op, 0), &input));
   TSR_TRY(tsr_localize_plain(l, op));
   TSR_TRY(reduced_axes(l, op, &input, &axes));
   if (!l->exchange || tsr_parts_size(&axes) <= 1) return NULL;
-  switch (tsr_partials_of(op, &kind)) {
+  TSR_TRY(tsr_partials_of(l->ir, op, &partials, &kind));
+  switch (partials) {
     case TSR_PARTIALS_REDUCE:
       return NULL;  // an all-reduce follows
     case TSR_PARTIALS_FOLD:
-      return combine_parts(l, op, input.cut, &axes);
+      return takes_all_reduce(op, &axes) ? all_reduce_parts(l, op, input.cut, &axes)
+                                         : gather_and_fold(l, op, input.cut, &axes);
     default:
       return tsr_fail(CONSTRAINT, "%s: parts of its result cannot be combined by its body",
                       op->name);

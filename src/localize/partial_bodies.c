@@ -1,4 +1,5 @@
-// Bodies of reductions: single ops, and those that only compare and choose, as argmax does.
+// Bodies of reductions: single ops, those that only compare and choose, as argmax does, and any
+// others that a trial on numbers shows to be associative.
 //
 // A body that only compares arguments of the same place and chooses between them depends on nothing
 // but the order of the values. Whether it is associative, and whether an initial value may be met
@@ -7,6 +8,7 @@
 
 #include <string.h>
 
+#include "localize/body_trials.h"
 #include "propagate/edits.h"
 #include "simplify/scalar.h"
 
@@ -50,18 +52,16 @@ static int single_at(const tsr_op *end, int index) {
   return tsr_op_operand(def, 0) == tsr_op_operand(def, 1) ? -1 : single_of(def);
 }
 
-tsr_op_id tsr_body_op(const tsr_op *op) {
+tsr_op_id tsr_body_op(const tsr_op *op, int index) {
   const tsr_op *end = body_end(op);
-  const int row = end && end->operand_count == 1 ? single_at(end, 0) : -1;
+  const int row = end && index < end->operand_count ? single_at(end, index) : -1;
   return row < 0 ? TSR_OP_COUNT : single_ops[row].id;
 }
 
 // A constant of +0 or -0; of ones.
 static bool is_number(const tsr_value *value, bool one) {
-  const bool constant =
-      tsr_op_is(value->def, TSR_OP_CONSTANT) || tsr_op_is(value->def, TSR_OP_SDY_CONSTANT);
-  const tsr_attr *attr = constant ? tsr_op_attr(value->def, "value") : NULL;
-  if (!attr || attr->kind != TSR_ATTR_DENSE || !attr->splat) return false;
+  const tsr_attr *attr = tsr_init_constant(value);
+  if (!attr) return false;
   tsr_scalar_type type;
   if (!tsr_scalar_type_of(value->type, &type)) return false;
   const tsr_scalar scalar = tsr_scalar_load(&type, attr->bytes);
@@ -278,13 +278,22 @@ static bool is_single(const tsr_op *op, const tsr_op *end, int *out_kind) {
   return true;
 }
 
-tsr_partials tsr_partials_of(const tsr_op *op, int *out_kind) {
+tsr_status tsr_partials_of(tsr_ir *ir, const tsr_op *op, tsr_partials *out_partials,
+                           int *out_kind) {
   const tsr_op *end = body_end(op);
+  int kind = -1;
   *out_kind = -1;
-  if (!end || !end->operand_count) return TSR_PARTIALS_NONE;
-  const bool single = is_single(op, end, out_kind);
-  if (single && *out_kind >= 0) return TSR_PARTIALS_REDUCE;
-  *out_kind = -1;
-  const bool folds = tsr_op_is(op, TSR_OP_REDUCE) && (single || is_choice(op));
-  return folds ? TSR_PARTIALS_FOLD : TSR_PARTIALS_NONE;
+  *out_partials = TSR_PARTIALS_NONE;
+  if (!end || !end->operand_count) return NULL;
+  const bool single = is_single(op, end, &kind);
+  if (single && kind >= 0) {
+    *out_partials = TSR_PARTIALS_REDUCE;
+    *out_kind = kind;
+    return NULL;
+  }
+  if (!tsr_op_is(op, TSR_OP_REDUCE)) return NULL;
+  bool folds = single || is_choice(op);
+  if (!folds) TSR_TRY(tsr_body_may_fold(ir, op, &folds));
+  if (folds) *out_partials = TSR_PARTIALS_FOLD;
+  return NULL;
 }

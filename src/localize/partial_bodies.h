@@ -12,9 +12,11 @@ typedef enum tsr_partials {
 
 // Of a reduce or scatter. The initial values are looked at too: those of a fold must not change
 // what they are combined with again.
-tsr_partials tsr_partials_of(const tsr_op *op, int *out_kind);
-// The op that a body combines its only pair of arguments with; TSR_OP_COUNT = it is no single op.
-tsr_op_id tsr_body_op(const tsr_op *op);
+TSR_MUST_USE tsr_status tsr_partials_of(tsr_ir *ir, const tsr_op *op, tsr_partials *out_partials,
+                                        int *out_kind);
+// The op that a body makes result `index` with, of its own pair of arguments; TSR_OP_COUNT = it is
+// no single op.
+tsr_op_id tsr_body_op(const tsr_op *op, int index);
 // Whether combining with the initial value by `id` changes nothing, also where it is done often.
 bool tsr_init_is_neutral(tsr_op_id id, const tsr_value *init);
 

@@ -43,7 +43,7 @@ static const char copied_calls_list[] =
     "sdy-export-named-computations,sdy-propagate-to-func-results";
 static const char calls_list[] =
     ",sdy-unflatten-call-graph,symbol-dce,sdy-insert-func-call-reshards,"
-    "sdy-export-pipeline{inline-meshes=false}";
+    "sdy-export-pipeline";
 
 static tsr_status run_text(tsr_ir *ir, tsr_text *list) {
   tsr_status status = tsr_text_check(list);
@@ -70,11 +70,15 @@ tsr_status tsr_propagation_prepare(tsr_ir *ir, bool shared) {
   return run_text(ir, &list);
 }
 
-tsr_status tsr_propagation_finish(tsr_ir *ir, bool shared) {
+static tsr_status finish_propagation(tsr_ir *ir, bool shared, bool leaves) {
   tsr_text list = TSR_TEXT_EMPTY;
   tsr_text_add(&list, shared ? shared_calls_list : copied_calls_list);
-  tsr_text_add(&list, calls_list);
+  tsr_text_addf(&list, "%s{inline-meshes=false%s}", calls_list, leaves ? ",leave-calls" : "");
   return run_text(ir, &list);
+}
+
+tsr_status tsr_propagation_finish(tsr_ir *ir, bool shared) {
+  return finish_propagation(ir, shared, false);
 }
 
 static tsr_status propagation_pipeline(tsr_ir *ir, const tsr_pass_options *options,
@@ -83,7 +87,7 @@ static tsr_status propagation_pipeline(tsr_ir *ir, const tsr_pass_options *optio
   TSR_TRY(tsr_propagation_prepare(ir, shared));
   const tsr_flow_how how = TSR_FLOW_PIPELINE;
   TSR_TRY(tsr_propagate(ir, &how, changes));
-  return tsr_propagation_finish(ir, shared);
+  return finish_propagation(ir, shared, tsr_pass_flag(options, OPTION_LEAVE_CALLS));
 }
 
 // ---- export ----
@@ -163,9 +167,11 @@ static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, i
                 "sink-debug-propagation-edge-sharding=%s}",
                 origins ? "true" : "false", edges ? "true" : "false");
   add_list(&list, !avoid, "sdy-remove-sharding-groups,sdy-sharding-constraint-to-reshard");
+  const bool leaves = tsr_pass_flag(options, OPTION_LEAVE_CALLS);
   add_list(&list, is_on(options, OPTION_EVEN),
-           "sdy-update-non-divisible-input-output-shardings,"
-           "sdy-remove-sub-axes-in-input-output-shardings");
+           leaves ? "sdy-update-non-divisible-input-output-shardings{leave-calls}"
+                  : "sdy-update-non-divisible-input-output-shardings");
+  add_list(&list, is_on(options, OPTION_EVEN), "sdy-remove-sub-axes-in-input-output-shardings");
   add_list(&list, true, "sdy-close-shardings");
   TSR_TRY(end_stage(ir, options, &list, 0, "after_propagation"));
   if (!avoid) TSR_TRY(partition(ir, options));
@@ -178,11 +184,13 @@ static tsr_status export_pipeline(tsr_ir *ir, const tsr_pass_options *options, i
 // ---- partitioning ----
 
 static const char partition_list[] =
-    "composites,if-to-case,chlo-rules,note-uneven,sdy-propagation-pipeline,one-mesh,even-shards,"
+    "import-gspmd,sdy-lift-inlined-meshes,spread-single-device,composites,if-to-case,chlo-rules,"
+    "note-uneven,sdy-propagation-pipeline{leave-calls},one-mesh,even-shards,"
     "partition-rules,sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,"
+    "sdy-resolve-single-device-sharding{exact},"
     "gather-uneven,sdy-resolve-permutation-factors{leave-exchanges},note-fallbacks,"
-    "canonicalize{enable-patterns=sdy-reshard},sdy-reshard-to-collectives,canonicalize,"
-    "sdy-drop-sharding-rules";
+    "sdy-drop-sharding-rules,pad-uneven,canonicalize{enable-patterns=sdy-reshard},"
+    "sdy-reshard-to-collectives,canonicalize";
 // What makes collectives fewer and smaller: in the program of all devices, where shardings say
 // which devices hold the same values, and in that of one.
 static const char combine_whole_list[] =

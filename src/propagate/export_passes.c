@@ -365,13 +365,19 @@ static tsr_status change_func(tsr_ir *ir, tsr_op *func, func_change *change) {
   return change_list(ir, &results, type->types + type->input_count, change);
 }
 
+typedef struct divided_walk {
+  tsr_ir *ir;
+  const tsr_op *only;  // the function whose arguments and results are meant; NULL = those of all
+} divided_walk;
+
 static tsr_status even_op(tsr_op *op, void *context) {
-  tsr_ir *ir = context;
+  const divided_walk *w = context;
+  tsr_ir *ir = w->ir;
   switch (op->info->id) {
     case TSR_OP_FUNC:
-      return change_func(ir, op, tsr_sharding_even);
+      return w->only && w->only != op ? NULL : change_func(ir, op, tsr_sharding_even);
     case TSR_OP_CALL:
-      return even_list(ir, op, "sdy.sharding", result_type);
+      return w->only ? NULL : even_list(ir, op, "sdy.sharding", result_type);
     case TSR_OP_SDY_MANUAL_COMPUTATION:
       TSR_TRY(even_arguments(ir, op));
       return even_list(ir, op, "out_shardings", result_type);
@@ -382,9 +388,10 @@ static tsr_status even_op(tsr_op *op, void *context) {
 
 tsr_status tsr_pass_update_non_divisible_shardings(tsr_ir *ir, const tsr_pass_options *options,
                                                    int64_t *changes) {
-  (void)options;
+  const bool leaves = tsr_pass_flag(options, TSR_SHARDING_LEAVE_CALLS);
+  divided_walk w = {ir, leaves ? tsr_ir_entry(ir) : NULL};
   (void)changes;
-  return tsr_op_walk(ir->module, even_op, ir);
+  return tsr_op_walk(ir->module, even_op, &w);
 }
 
 // ---- parts of axes ----

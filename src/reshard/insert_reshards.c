@@ -176,6 +176,15 @@ static tsr_status find_mesh(tsr_reshard_run *run, tsr_op_reshards *r) {
   return NULL;
 }
 
+// The sharding of an op without results that runs on one device; NULL = none.
+static const tsr_attr *device_of_effect(const tsr_reshard_run *run, const tsr_op *op) {
+  const tsr_attr *list =
+      op->result_count ? NULL : tsr_shardings_list(tsr_op_attr(op, "sdy.sharding"));
+  const tsr_attr *sharding = list && list->count == 1 ? list->items[0] : NULL;
+  const tsr_attr *mesh = sharding ? tsr_sdy_mesh_of(run->ir, op, sharding) : NULL;
+  return mesh && tsr_sdy_is_maximal(mesh) ? sharding : NULL;
+}
+
 static bool is_on_one_device(const tsr_op_reshards *r) {
   for (int i = 0; i < r->op->result_count; i++) {
     const tsr_tensor_sharding *sharding = r->shardings[r->op->operand_count + i];
@@ -264,6 +273,8 @@ static tsr_status reshard_op(tsr_op *op, void *context) {
     if (done) return NULL;
   }
   TSR_TRY(tsr_reduce_operands(run, op));
+  const tsr_attr *effect = device_of_effect(run, op);
+  if (effect) return tsr_reshard_single_device(run, op, &effect);
   TSR_TRY(list_shardings(run, op, &r, &any));
   if (!any) return NULL;
   if (is_on_one_device(&r)) return tsr_reshard_single_device(run, op, r.attrs + op->operand_count);

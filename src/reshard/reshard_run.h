@@ -93,7 +93,7 @@ TSR_MUST_USE tsr_status tsr_unreduce_use(tsr_reshard_run *run, const tsr_inserti
                                          const tsr_attr **out_sharding);
 
 // An op that runs on one device: its operands are brought there, its results back. `results` has
-// the shardings of its results.
+// the shardings of its results, or the one of an op without results.
 TSR_MUST_USE tsr_status tsr_reshard_single_device(tsr_reshard_run *run, tsr_op *op,
                                                   const tsr_attr *const *results);
 

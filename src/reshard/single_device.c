@@ -27,8 +27,9 @@ static const tsr_attr *mesh_of(const tsr_attr *sharding) {
 
 // The device that the results name; two are refused.
 static tsr_status find_device(single_device *d, const tsr_attr *const *results) {
+  const int count = d->op->result_count ? d->op->result_count : 1;
   int64_t device = -1;
-  for (int i = 0; i < d->op->result_count; i++) {
+  for (int i = 0; i < count; i++) {
     if (!is_single(d, results[i])) continue;
     const tsr_attr *mesh = tsr_sdy_mesh_of(d->run->ir, d->op, results[i]);
     const int64_t id = tsr_attr_int_at(tsr_attr_field(mesh, TSR_SDY_MESH_DEVICE_IDS), 0);

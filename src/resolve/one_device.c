@@ -1,11 +1,13 @@
 // sdy-resolve-single-device-sharding: an op whose result lies on one device (a maximal mesh) runs
-// there only. The other devices have zeros, and a sum over all gives every device the result.
+// there only. The other devices have zeros, and a sum over all gives every device the result. An op
+// without results that names a device runs there only, too.
 #include <stdlib.h>
 #include <string.h>
 
 #include "propagate/edits.h"
 #include "resolve/cut_build.h"
 #include "resolve/resolve_passes.h"
+#include "simplify/scalar.h"
 #include "verify/sdy_checks.h"
 
 typedef struct placed_op {
@@ -17,6 +19,7 @@ typedef struct device_placing {
   tsr_ir *ir;
   const tsr_op *mesh;  // sdy.mesh: the first one with axes
   int64_t replicas, partitions;
+  bool exact;  // zeros that keep the sign of what they are added to
   placed_op *ops;
   int64_t count, capacity;
 } device_placing;
@@ -35,11 +38,19 @@ static bool has_axes(const tsr_attr *sharding) {
   return false;
 }
 
+// The device that the sharding of an op without results names; -1 = none.
+static int64_t device_of_effect(const device_placing *p, const tsr_op *op) {
+  const tsr_attr *list = tsr_shardings_list(tsr_op_attr(op, "sdy.sharding"));
+  const tsr_attr *mesh = list && list->count == 1 ? mesh_of(p, op, list->items[0]) : NULL;
+  if (!mesh || !tsr_sdy_is_maximal(mesh)) return -1;
+  return tsr_attr_int_at(tsr_attr_field(mesh, TSR_SDY_MESH_DEVICE_IDS), 0);
+}
+
 // The device of an op; -1 = it is not one of a single device. Results on two devices, or one beside
 // a sharded one, are refused.
 static tsr_status device_of(const device_placing *p, tsr_op *op, int64_t *out_device) {
   bool sharded = false;
-  *out_device = -1;
+  *out_device = op->result_count ? -1 : device_of_effect(p, op);
   for (int i = 0; i < op->result_count; i++) {
     tsr_value *result = tsr_op_result(op, i);
     const tsr_attr *sharding = NULL;
@@ -90,6 +101,24 @@ static tsr_status add_op(const device_placing *p, tsr_site *site, tsr_op *op, ts
   return site->failure;
 }
 
+// What a sum of floats leaves as it is: -0, as +0 would make +0 of -0. Others have one zero.
+static tsr_status add_exact_zeros(tsr_site *site, const tsr_op *op, int index, tsr_value **out) {
+  const tsr_type *type = op->results[index].type;
+  tsr_scalar_type scalar = {0};
+  if (type->element->kind == TSR_TYPE_COMPLEX) {
+    *out = tsr_site_unary(site, TSR_OP_NEGATE, tsr_site_zeros(site, type));
+  } else if (tsr_scalar_type_of(type, &scalar) && scalar.dtype == TSR_F8E8M0FNU) {
+    return tsr_fail(UNSUPPORTED,
+                    "%s at line %u: result %d is of a type without a zero, and on one "
+                    "device",
+                    op->name, op->line, index);
+  } else {
+    *out = scalar.kind == TSR_CLASS_FLOAT ? tsr_site_number(site, type, -0.0)
+                                          : tsr_site_zeros(site, type);
+  }
+  return NULL;
+}
+
 static tsr_status add_zeros(const device_placing *p, tsr_site *site, const tsr_op *op,
                             tsr_ir_block *block) {
   tsr_value **values = tsr_ir_alloc(p->ir, ((size_t)op->result_count + 1) * sizeof *values);
@@ -99,10 +128,12 @@ static tsr_status add_zeros(const device_placing *p, tsr_site *site, const tsr_o
     const tsr_type *type = op->results[i].type;
     if (type->kind == TSR_TYPE_TOKEN)
       values[i] = tsr_site_add(site, TSR_OP_CREATE_TOKEN, type, NULL, 0, NULL, 0);
-    else if (tsr_type_is_static(type))
-      values[i] = tsr_site_zeros(site, type);
-    else
+    else if (type->kind != TSR_TYPE_TENSOR || !tsr_type_is_static(type))
       return tsr_fail(UNSUPPORTED, "%s: result %d is not a tensor of known size", op->name, i);
+    else if (p->exact)
+      TSR_TRY(add_exact_zeros(site, op, i, &values[i]));
+    else
+      values[i] = tsr_site_zeros(site, type);
   }
   tsr_site_op(site, TSR_OP_RETURN, values, op->result_count, NULL, 0, 0, NULL, 0);
   return site->failure;
@@ -239,7 +270,8 @@ tsr_status tsr_pass_resolve_single_device(tsr_ir *ir, const tsr_pass_options *op
   device_placing p = {.ir = ir,
                       .mesh = first_mesh(ir),
                       .replicas = tsr_pass_number(options, TSR_RESOLVE_REPLICAS, 1),
-                      .partitions = tsr_pass_number(options, TSR_RESOLVE_PARTITIONS, 1)};
+                      .partitions = tsr_pass_number(options, TSR_RESOLVE_PARTITIONS, 1),
+                      .exact = tsr_pass_flag(options, TSR_RESOLVE_EXACT)};
   tsr_status status = p.mesh ? tsr_op_walk_after(ir->module, find_op, &p) : NULL;
   for (int64_t i = 0; i < p.count && !status; i++)
     status = place_op(&p, p.ops[i].op, p.ops[i].device);

@@ -3,165 +3,32 @@
 // the padded values. An op that combines elements along a padded dimension (a product, a sum) gets
 // the padding masked; one for which nothing right is known is refused.
 //
-// Ops are changed in place, in their order, so an op sees operands that are padded already. The
-// mark of a value is the number of its record here: the type it had before, and what is known of
-// the padding.
-#include <stdlib.h>
+// Ops are changed in place, in their order, so an op sees operands that are padded already.
 #include <string.h>
 
 #include "base/arithmetic.h"
 #include "factor/rule.h"
 #include "propagate/edits.h"
-#include "resolve/cut_build.h"
+#include "resolve/padding.h"
 #include "resolve/resolve_passes.h"
 #include "verify/verify.h"
 
-typedef struct padded_value {
-  const tsr_type *whole;  // its type before
-  bool zeros;             // the padding is zeros
-} padded_value;
+// ---- ops in general ----
 
-typedef struct padding {
-  tsr_ir *ir;
-  tsr_arena scratch;  // of one op
-  padded_value *records;
-  uint32_t count, capacity;
-  int64_t *changes;
-} padding;
-
-// ---- records ----
-
-static const tsr_type *whole_type(const padding *p, const tsr_value *value) {
-  return value->mark ? p->records[value->mark].whole : value->type;
-}
-
-static bool has_zeros(const padding *p, const tsr_value *value) {
-  return value->mark && p->records[value->mark].zeros;
-}
-
-static bool is_padded(const padding *p, const tsr_value *value) {
-  return whole_type(p, value) != value->type;
-}
-
-static tsr_status record(padding *p, tsr_value *value, const tsr_type *whole, bool zeros) {
-  if (p->count == p->capacity) {
-    const uint32_t capacity = p->capacity ? p->capacity * 2 : 64;
-    padded_value *grown = realloc(p->records, capacity * sizeof *grown);
-    if (!grown) return tsr_fail(NO_MEMORY, "padded values");
-    p->records = grown;
-    p->capacity = capacity;
-    if (!p->count) p->count = 1;  // 0 = a value without one
-  }
-  value->mark = p->count;
-  p->records[p->count++] = (padded_value){whole, zeros};
-  return NULL;
-}
-
-// Gives a value its padded type.
-static tsr_status pad_value(padding *p, tsr_value *value, const tsr_type *type, bool zeros) {
-  TSR_TRY(record(p, value, whole_type(p, value), zeros));
-  value->type = type;
-  ++*p->changes;
-  return NULL;
-}
-
-// The type that a value of `type` has when it is cut as `value` is.
-static tsr_status even_for(padding *p, tsr_value *value, const tsr_type *type,
-                           const tsr_type **out_type) {
-  const tsr_tensor_sharding *sharding = NULL;
-  TSR_TRY(tsr_cut_of_value(&p->scratch, p->ir, value, &sharding));
-  return tsr_even_type(p->ir, type, sharding, out_type);
-}
-
-static tsr_status is_even(padding *p, tsr_value *value, bool *out) {
+static tsr_status is_even(tsr_padding *p, tsr_value *value, bool *out) {
   const tsr_type *even = NULL;
-  TSR_TRY(even_for(p, value, whole_type(p, value), &even));
-  *out = even == whole_type(p, value);
+  TSR_TRY(tsr_padding_even(p, value, tsr_padding_whole(p, value), &even));
+  *out = even == tsr_padding_whole(p, value);
   return NULL;
 }
 
-static tsr_status all_even(padding *p, const tsr_op *op, bool *out) {
+static tsr_status all_even(tsr_padding *p, const tsr_op *op, bool *out) {
   *out = true;
   for (int i = 0; i < op->operand_count && *out; i++)
     TSR_TRY(is_even(p, tsr_op_operand(op, i), out));
   for (int i = 0; i < op->result_count && *out; i++) TSR_TRY(is_even(p, tsr_op_result(op, i), out));
   return NULL;
 }
-
-static tsr_site site_before(const padding *p, tsr_op *op) {
-  return (tsr_site){.ir = p->ir, .place = op};
-}
-
-// ---- masks ----
-
-// True where an index is inside the whole tensor along the dims that `masked` names (NULL = all)
-// and that are padded; NULL if there is none.
-static tsr_value *inside_mask(tsr_site *site, const tsr_type *whole, const tsr_type *type,
-                              const bool *masked, const tsr_attr *sharding) {
-  tsr_value *mask = NULL;
-  const tsr_type *word = tsr_type_integer(site->ir, 32, TSR_SIGNLESS);
-  const tsr_type *indices = word ? tsr_site_retyped(site, type, word) : NULL;
-  for (int d = 0; d < type->rank; d++) {
-    if (whole->dims[d] == type->dims[d] || (masked && !masked[d])) continue;
-    const tsr_site_attr dim = {"iota_dimension", tsr_attr_i64(site->ir, d)};
-    tsr_value *iota =
-        tsr_site_shard(site, tsr_site_add(site, TSR_OP_IOTA, indices, NULL, 0, &dim, 1), sharding);
-    tsr_value *limit = tsr_site_integer(site, 32, whole->dims[d]);
-    limit = tsr_site_shard(site, tsr_site_broadcast(site, limit, indices, NULL), sharding);
-    tsr_value *inside = tsr_site_compare(site, iota, limit, TSR_DIRECTION_LT);
-    inside = tsr_site_shard(site, inside, sharding);
-    if (mask)
-      inside = tsr_site_shard(site, tsr_site_binary(site, TSR_OP_AND, mask, inside), sharding);
-    mask = inside;
-  }
-  return mask;
-}
-
-static tsr_status check_indices(const tsr_type *type) {
-  for (int d = 0; d < type->rank; d++)
-    if (type->dims[d] > INT32_MAX)
-      return tsr_fail(TOO_LARGE, "dimension %d of size %lld is too large to be masked", d,
-                      (long long)type->dims[d]);
-  return NULL;
-}
-
-// Puts `value` into the padding of an operand along the masked dims.
-static tsr_status mask_operand(padding *p, tsr_op *op, int index, tsr_value *value,
-                               const bool *masked, bool zeros) {
-  tsr_value *operand = tsr_op_operand(op, index);
-  const tsr_type *whole = whole_type(p, operand);
-  const tsr_attr *sharding = NULL;
-  if (!is_padded(p, operand)) return NULL;
-  TSR_TRY(check_indices(operand->type));
-  TSR_TRY(tsr_sharding_get(p->ir, operand, &sharding));
-  tsr_site site = site_before(p, op);
-  tsr_value *scalar = value ? value : tsr_site_zeros(&site, tsr_site_scalar(&site, operand->type));
-  tsr_value *mask = inside_mask(&site, whole, operand->type, masked, sharding);
-  if (site.failure || !mask) return site.failure;
-  tsr_value *filled = tsr_site_broadcast(&site, scalar, operand->type, NULL);
-  tsr_value *const operands[] = {mask, operand, tsr_site_shard(&site, filled, sharding)};
-  tsr_value *made = tsr_site_add(&site, TSR_OP_SELECT, operand->type, operands, 3, NULL, 0);
-  made = tsr_site_shard(&site, made, sharding);
-  if (site.failure || !made) return site.failure;
-  tsr_op_set_operand(op, index, made);
-  return record(p, made, whole, zeros);
-}
-
-// The dims of a list are masked with zeros, unless the padding is zeros already.
-static tsr_status mask_zeros(padding *p, tsr_op *op, int index, const tsr_attr *dims,
-                             const tsr_attr *more) {
-  bool masked[TSR_MAX_RANK] = {false};
-  bool any = false;
-  const tsr_value *operand = tsr_op_operand(op, index);
-  const tsr_type *type = operand->type, *whole = whole_type(p, operand);
-  if (type == whole || has_zeros(p, operand)) return NULL;
-  for (int64_t i = 0; i < tsr_attr_int_count(dims); i++) masked[tsr_attr_int_at(dims, i)] = true;
-  if (more) masked[more->integer] = true;
-  for (int d = 0; d < type->rank; d++) any |= masked[d] && type->dims[d] != whole->dims[d];
-  return any ? mask_operand(p, op, index, NULL, masked, false) : NULL;
-}
-
-// ---- ops in general ----
 
 // Whether a factor is all of a dim of a result.
 static bool is_whole_in_result(const tsr_op_rule *rule, int factor) {
@@ -188,20 +55,21 @@ static bool may_be_padded(const tsr_op *op, const tsr_op_rule *rule, int tensor,
 
 // The rule of an op as it was before its operands were padded. Only that of a reshape depends on
 // their sizes: a dim of it may be padded if it is one of the result too.
-static tsr_status rule_of_whole(padding *p, const tsr_op *op, const tsr_op_rule **out_rule) {
+static tsr_status rule_of_whole(tsr_padding *p, const tsr_op *op, const tsr_op_rule **out_rule) {
   tsr_value *input = op->operand_count ? tsr_op_operand(op, 0) : NULL;
   if (!tsr_op_is(op, TSR_OP_RESHAPE))
     return tsr_rule_of(&p->scratch, op, TSR_RULE_EXPANDED, out_rule);
   const tsr_type *padded = input->type;
-  input->type = whole_type(p, input);
+  input->type = tsr_padding_whole(p, input);
   tsr_status status = tsr_rule_of(&p->scratch, op, TSR_RULE_EXPANDED, out_rule);
   input->type = padded;
   return status;
 }
 
-static tsr_status check_operand(padding *p, const tsr_op *op, const tsr_op_rule *rule, int index) {
+static tsr_status check_operand(tsr_padding *p, const tsr_op *op, const tsr_op_rule *rule,
+                                int index) {
   const tsr_value *operand = tsr_op_operand(op, index);
-  const tsr_type *whole = whole_type(p, operand);
+  const tsr_type *whole = tsr_padding_whole(p, operand);
   for (int d = 0; d < operand->type->rank && whole != operand->type; d++)
     if (whole->dims[d] != operand->type->dims[d] &&
         (!rule || !may_be_padded(op, rule, index, d) || tsr_op_is(op, TSR_OP_RNG_BIT_GENERATOR)))
@@ -213,10 +81,10 @@ static tsr_status check_operand(padding *p, const tsr_op *op, const tsr_op_rule 
   return NULL;
 }
 
-static tsr_status check_operands(padding *p, const tsr_op *op) {
+static tsr_status check_operands(tsr_padding *p, const tsr_op *op) {
   const tsr_op_rule *rule = NULL;
   bool padded = false;
-  for (int i = 0; i < op->operand_count; i++) padded |= is_padded(p, tsr_op_operand(op, i));
+  for (int i = 0; i < op->operand_count; i++) padded |= tsr_is_padded(p, tsr_op_operand(op, i));
   if (!padded) return NULL;
   const bool collective = tsr_op_is(op, TSR_OP_SDY_ALL_REDUCE) ||
                           tsr_op_is(op, TSR_OP_SDY_SHARDED_TO_UNREDUCED) ||
@@ -240,7 +108,7 @@ static tsr_status larger_type(tsr_ir *ir, const tsr_type *a, const tsr_type *b,
 }
 
 // Ops whose result types follow from operands and shardings.
-static tsr_status pad_op(padding *p, tsr_op *op) {
+static tsr_status pad_op(tsr_padding *p, tsr_op *op) {
   tsr_inferred inferred = {.count = -1};
   TSR_TRY(check_operands(p, op));
   tsr_status unknown = tsr_infer_op(p->ir, op, &inferred);
@@ -250,9 +118,9 @@ static tsr_status pad_op(padding *p, tsr_op *op) {
     tsr_value *result = tsr_op_result(op, i);
     const tsr_type *even = NULL;
     if (result->type->kind != TSR_TYPE_TENSOR) continue;
-    TSR_TRY(even_for(p, result, result->type, &even));
+    TSR_TRY(tsr_padding_even(p, result, result->type, &even));
     if (i < inferred.count) TSR_TRY(larger_type(p->ir, inferred.types[i], even, &even));
-    if (even != result->type) TSR_TRY(pad_value(p, result, even, false));
+    if (even != result->type) TSR_TRY(tsr_padding_set(p, result, even, false));
   }
   TSR_TRY_NOTE(tsr_verify_op(p->ir, op), "after its dimensions were padded");
   return NULL;
@@ -261,31 +129,31 @@ static tsr_status pad_op(padding *p, tsr_op *op) {
 // ---- collectives ----
 
 // Pads the operand for the shards of the result.
-static tsr_status pad_collective(padding *p, tsr_op *op) {
+static tsr_status pad_collective(tsr_padding *p, tsr_op *op) {
   const tsr_tensor_sharding *out = NULL;
   const tsr_type *even = NULL;
   tsr_value *input = tsr_op_operand(op, 0);
   TSR_TRY(tsr_cut_of_attr(&p->scratch, p->ir, op, tsr_op_attr(op, "out_sharding"), &out));
   TSR_TRY(tsr_even_type(p->ir, input->type, out, &even));
-  bool zeros = has_zeros(p, input);
+  bool zeros = tsr_padding_is_zeros(p, input);
   if (even != input->type) {
     const tsr_attr *sharding = NULL;
     TSR_TRY(tsr_sharding_get(p->ir, input, &sharding));
-    tsr_site site = site_before(p, op);
+    tsr_site site = tsr_padding_site(p, op);
     tsr_value *zero = tsr_site_zeros(&site, tsr_site_scalar(&site, even));
     tsr_value *made = tsr_site_pad_end(&site, input, zero, even);
     made = tsr_site_shard(&site, made, sharding);
     if (site.failure) return site.failure;
     TSR_NEED(made);
-    zeros = zeros || !is_padded(p, input);
-    TSR_TRY(record(p, made, whole_type(p, input), zeros));
+    zeros = zeros || !tsr_is_padded(p, input);
+    TSR_TRY(tsr_padding_record(p, made, tsr_padding_whole(p, input), zeros));
     tsr_op_set_operand(op, 0, made);
   }
-  return pad_value(p, tsr_op_result(op, 0), even, zeros);
+  return tsr_padding_set(p, tsr_op_result(op, 0), even, zeros);
 }
 
 // Cuts the padding of some dims of an op's result off, for all its users.
-static tsr_status trim(padding *p, tsr_op *op, const tsr_type *whole, const bool *trimmed,
+static tsr_status trim(tsr_padding *p, tsr_op *op, const tsr_type *whole, const bool *trimmed,
                        bool zeros) {
   tsr_value *result = tsr_op_result(op, 0);
   int64_t limits[TSR_MAX_RANK];
@@ -306,29 +174,29 @@ static tsr_status trim(padding *p, tsr_op *op, const tsr_type *whole, const bool
   TSR_NEED(made);
   tsr_uses_move(result, made, made->def);
   made->def->mark = 1;  // the walk comes to it next
-  return record(p, made, whole_type(p, result), zeros);
+  return tsr_padding_record(p, made, tsr_padding_whole(p, result), zeros);
 }
 
-static tsr_status pad_all_gather(padding *p, tsr_op *op) {
+static tsr_status pad_all_gather(tsr_padding *p, tsr_op *op) {
   bool trimmed[TSR_MAX_RANK] = {false};
   const tsr_value *input = tsr_op_operand(op, 0);
   const tsr_type *whole = tsr_op_result(op, 0)->type, *even = NULL;
   const tsr_attr *lists =
       tsr_attr_field(tsr_op_attr(op, "gathering_axes"), TSR_SDY_AXIS_LISTS_LISTS);
-  const bool zeros = has_zeros(p, input);
-  TSR_TRY(even_for(p, tsr_op_result(op, 0), whole, &even));
+  const bool zeros = tsr_padding_is_zeros(p, input);
+  TSR_TRY(tsr_padding_even(p, tsr_op_result(op, 0), whole, &even));
   TSR_TRY(larger_type(p->ir, input->type, even, &even));
-  if (even != whole) TSR_TRY(pad_value(p, tsr_op_result(op, 0), even, zeros));
+  if (even != whole) TSR_TRY(tsr_padding_set(p, tsr_op_result(op, 0), even, zeros));
   for (int64_t d = 0; d < lists->count; d++)
     trimmed[d] = tsr_attr_field(lists->items[d], TSR_SDY_AXIS_LIST_AXES)->count > 0;
   return trim(p, op, whole, trimmed, zeros);
 }
 
-static tsr_status pad_all_to_all(padding *p, tsr_op *op) {
+static tsr_status pad_all_to_all(tsr_padding *p, tsr_op *op) {
   bool trimmed[TSR_MAX_RANK] = {false};
   const tsr_value *input = tsr_op_operand(op, 0);
-  const tsr_type *whole = whole_type(p, input);
-  const bool zeros = has_zeros(p, input);
+  const tsr_type *whole = tsr_padding_whole(p, input);
+  const bool zeros = tsr_padding_is_zeros(p, input);
   const tsr_attr *params = tsr_attr_field(tsr_op_attr(op, "params"), TSR_SDY_ALL_TO_ALLS_PARAMS);
   TSR_TRY(pad_collective(p, op));
   for (int64_t i = 0; i < params->count; i++)
@@ -338,29 +206,22 @@ static tsr_status pad_all_to_all(padding *p, tsr_op *op) {
 
 // ---- single ops ----
 
-static tsr_status set_ints(padding *p, tsr_op *op, const char *name, const int64_t *values,
-                           int count) {
-  const tsr_attr *attr = tsr_attr_ints(p->ir, values, count);
-  TSR_NEED(attr);
-  return tsr_op_attr_set(p->ir, op, name, attr);
-}
-
 // Whether a slice of a sharded dim takes what each device has already.
-static bool stays_in_place(const padding *p, const tsr_op *op, int dim, int64_t count) {
-  const int64_t whole = whole_type(p, tsr_op_operand(op, 0))->dims[dim];
+static bool stays_in_place(const tsr_padding *p, const tsr_op *op, int dim, int64_t count) {
+  const int64_t whole = tsr_padding_whole(p, tsr_op_operand(op, 0))->dims[dim];
   const int64_t size = tsr_op_result(op, 0)->type->dims[dim];
   return count <= 1 || (tsr_attr_int_at(tsr_op_attr(op, "start_indices"), dim) == 0 &&
                         tsr_attr_int_at(tsr_op_attr(op, "strides"), dim) == 1 &&
                         tsr_even_size(whole, count) == tsr_even_size(size, count));
 }
 
-static tsr_status pad_slice(padding *p, tsr_op *op) {
+static tsr_status pad_slice(tsr_padding *p, tsr_op *op) {
   int64_t limits[TSR_MAX_RANK];
   const tsr_tensor_sharding *cut = NULL;
   tsr_value *result = tsr_op_result(op, 0);
   const tsr_type *even = NULL;
   TSR_TRY(tsr_cut_of_value(&p->scratch, p->ir, tsr_op_operand(op, 0), &cut));
-  TSR_TRY(even_for(p, result, result->type, &even));
+  TSR_TRY(tsr_padding_even(p, result, result->type, &even));
   for (int d = 0; d < even->rank; d++) {
     const bool grows = even->dims[d] != result->type->dims[d];
     limits[d] = tsr_attr_int_at(tsr_op_attr(op, "limit_indices"), d);
@@ -371,18 +232,18 @@ static tsr_status pad_slice(padding *p, tsr_op *op) {
                       d);
     limits[d] = even->dims[d];
   }
-  TSR_TRY(set_ints(p, op, "limit_indices", limits, even->rank));
-  if (even != result->type) TSR_TRY(pad_value(p, result, even, false));
+  TSR_TRY(tsr_padding_ints(p, op, "limit_indices", limits, even->rank));
+  if (even != result->type) TSR_TRY(tsr_padding_set(p, result, even, false));
   TSR_TRY_NOTE(tsr_verify_op(p->ir, op), "after its dimensions were padded");
   return NULL;
 }
 
-static tsr_status pad_pad(padding *p, tsr_op *op) {
+static tsr_status pad_pad(tsr_padding *p, tsr_op *op) {
   int64_t high[TSR_MAX_RANK];
   tsr_value *result = tsr_op_result(op, 0);
   const tsr_type *input = tsr_operand_type(op, 0), *even = NULL;
   bool reduced = false;
-  TSR_TRY(even_for(p, result, result->type, &even));
+  TSR_TRY(tsr_padding_even(p, result, result->type, &even));
   for (int d = 0; d < even->rank; d++) {
     const int64_t size = input->dims[d];
     const int64_t gaps = tsr_attr_int_at(tsr_op_attr(op, "interior_padding"), d);
@@ -391,40 +252,40 @@ static tsr_status pad_pad(padding *p, tsr_op *op) {
     reduced |= high[d] < tsr_attr_int_at(tsr_op_attr(op, "edge_padding_high"), d);
   }
   // Padding of the operand takes the place of the op's own.
-  if (reduced) TSR_TRY(mask_operand(p, op, 0, tsr_op_operand(op, 1), NULL, false));
-  TSR_TRY(set_ints(p, op, "edge_padding_high", high, even->rank));
-  if (even != result->type) TSR_TRY(pad_value(p, result, even, false));
+  if (reduced) TSR_TRY(tsr_padding_mask(p, op, 0, tsr_op_operand(op, 1), NULL, false));
+  TSR_TRY(tsr_padding_ints(p, op, "edge_padding_high", high, even->rank));
+  if (even != result->type) TSR_TRY(tsr_padding_set(p, result, even, false));
   return NULL;
 }
 
-static tsr_status pad_dot(padding *p, tsr_op *op) {
+static tsr_status pad_dot(tsr_padding *p, tsr_op *op) {
   const tsr_attr *dims = tsr_op_attr(op, "dot_dimension_numbers");
-  TSR_TRY(mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_DOT_LHS_CONTRACTING), NULL));
-  TSR_TRY(mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_DOT_RHS_CONTRACTING), NULL));
+  TSR_TRY(tsr_padding_mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_DOT_LHS_CONTRACTING), NULL));
+  TSR_TRY(tsr_padding_mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_DOT_RHS_CONTRACTING), NULL));
   return pad_op(p, op);
 }
 
-static tsr_status pad_reduce(padding *p, tsr_op *op) {
+static tsr_status pad_reduce(tsr_padding *p, tsr_op *op) {
   bool reduced[TSR_MAX_RANK] = {false};
   const tsr_attr *dims = tsr_op_attr(op, "dimensions");
   for (int64_t i = 0; i < tsr_attr_int_count(dims); i++) reduced[tsr_attr_int_at(dims, i)] = true;
   for (int i = 0; i < op->result_count; i++)
-    TSR_TRY(mask_operand(p, op, i, tsr_op_operand(op, op->result_count + i), reduced, false));
+    TSR_TRY(tsr_padding_mask(p, op, i, tsr_op_operand(op, op->result_count + i), reduced, false));
   return pad_op(p, op);
 }
 
-static tsr_status pad_convolution(padding *p, tsr_op *op) {
+static tsr_status pad_convolution(tsr_padding *p, tsr_op *op) {
   bool spatial[TSR_MAX_RANK] = {false};
   const tsr_attr *dims = tsr_op_attr(op, "dimension_numbers");
   tsr_value *result = tsr_op_result(op, 0);
   const tsr_type *even = NULL;
   tsr_inferred inferred = {.count = -1};
-  TSR_TRY(mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_CONV_INPUT_SPATIAL),
-                     tsr_attr_field(dims, TSR_CONV_INPUT_FEATURE)));
-  TSR_TRY(mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_CONV_KERNEL_SPATIAL),
-                     tsr_attr_field(dims, TSR_CONV_KERNEL_INPUT_FEATURE)));
+  TSR_TRY(tsr_padding_mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_CONV_INPUT_SPATIAL),
+                                 tsr_attr_field(dims, TSR_CONV_INPUT_FEATURE)));
+  TSR_TRY(tsr_padding_mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_CONV_KERNEL_SPATIAL),
+                                 tsr_attr_field(dims, TSR_CONV_KERNEL_INPUT_FEATURE)));
   TSR_TRY(check_operands(p, op));
-  TSR_TRY(even_for(p, result, result->type, &even));
+  TSR_TRY(tsr_padding_even(p, result, result->type, &even));
   TSR_TRY_NOTE(tsr_infer_op(p->ir, op, &inferred), "after its dimensions were padded");
   if (inferred.count != 1) return pad_op(p, op);
   const tsr_attr *outputs = tsr_attr_field(dims, TSR_CONV_OUTPUT_SPATIAL);
@@ -438,48 +299,14 @@ static tsr_status pad_convolution(padding *p, tsr_op *op) {
           "operands, expected at least %lld",
           (long long)d, (long long)inferred.types[0]->dims[d], (long long)even->dims[d]);
   }
-  if (inferred.types[0] != result->type) TSR_TRY(pad_value(p, result, inferred.types[0], false));
+  if (inferred.types[0] != result->type)
+    TSR_TRY(tsr_padding_set(p, result, inferred.types[0], false));
   return trim(p, op, even, spatial, true);
-}
-
-// A constant of the padded type: the padding is zeros, or what all elements are.
-static tsr_status pad_constant(padding *p, tsr_op *op) {
-  tsr_value *result = tsr_op_result(op, 0);
-  const tsr_attr *value = tsr_op_attr(op, "value");
-  const tsr_type *even = NULL, *type = result->type;
-  TSR_TRY(even_for(p, result, type, &even));
-  const int64_t count = tsr_type_element_count(even);
-  const size_t width = tsr_type_element_bytes(type->element);
-  if (value->kind != TSR_ATTR_DENSE || count < 0)
-    return tsr_fail(UNSUPPORTED, "%s: a constant that cannot be padded", op->name);
-  const char *bytes = value->bytes;
-  if (!value->splat) {
-    char *grown = (uint64_t)count < SIZE_MAX / (width + 1)
-                      ? tsr_ir_alloc(p->ir, (size_t)count * width + 1)
-                      : NULL;
-    TSR_NEED(grown);
-    memset(grown, 0, (size_t)count * width + 1);
-    for (int64_t i = 0, whole = tsr_type_element_count(type); i < whole; i++) {
-      int64_t at = 0, stride = 1, rest = i;
-      for (int d = type->rank - 1; d >= 0; d--) {
-        at += rest % type->dims[d] * stride;
-        rest /= type->dims[d];
-        stride *= even->dims[d];
-      }
-      memcpy(grown + (size_t)at * width, tsr_attr_element(value, i), width);
-    }
-    bytes = grown;
-  }
-  const tsr_attr *made =
-      tsr_attr_dense(p->ir, even, bytes, value->splat ? value->length : (size_t)count * width);
-  TSR_NEED(made);
-  TSR_TRY(tsr_op_attr_set(p->ir, op, "value", made));
-  return pad_value(p, result, even, !value->splat);
 }
 
 // ---- the pass ----
 
-typedef tsr_status pad_fn(padding *p, tsr_op *op);
+typedef tsr_status pad_fn(tsr_padding *p, tsr_op *op);
 static const struct {
   tsr_op_id id;
   pad_fn *pad;
@@ -489,8 +316,8 @@ static const struct {
     {TSR_OP_DOT_GENERAL, pad_dot},
     {TSR_OP_CONVOLUTION, pad_convolution},
     {TSR_OP_REDUCE, pad_reduce},
-    {TSR_OP_CONSTANT, pad_constant},
-    {TSR_OP_SDY_CONSTANT, pad_constant},
+    {TSR_OP_CONSTANT, tsr_padding_constant},
+    {TSR_OP_SDY_CONSTANT, tsr_padding_constant},
     {TSR_OP_SDY_ALL_GATHER, pad_all_gather},
     {TSR_OP_SDY_ALL_TO_ALL, pad_all_to_all},
     {TSR_OP_SDY_ALL_REDUCE, pad_op},
@@ -504,7 +331,7 @@ static pad_fn *pad_fn_of(const tsr_op *op) {
   return strncmp(op->name, "stablehlo.", 10) && strncmp(op->name, "chlo.", 5) ? NULL : pad_op;
 }
 
-static tsr_status check_func(padding *p, const tsr_op *func) {
+static tsr_status check_func(tsr_padding *p, const tsr_op *func) {
   const tsr_ir_block *body = tsr_func_body(func);
   const tsr_type *type = tsr_func_type(func);
   for (int i = 0; body && i < body->arg_count; i++) {
@@ -527,21 +354,21 @@ static tsr_status check_func(padding *p, const tsr_op *func) {
 }
 
 // An op that is not changed must not see a padded value.
-static tsr_status check_untouched(const padding *p, const tsr_op *op) {
+static tsr_status check_untouched(const tsr_padding *p, const tsr_op *op) {
   for (int i = 0; i < op->operand_count; i++)
-    if (is_padded(p, tsr_op_operand(op, i)))
+    if (tsr_is_padded(p, tsr_op_operand(op, i)))
       return tsr_fail(UNSUPPORTED, "%s: operand %d has padded dimensions", op->name, i);
   return NULL;
 }
 
 static tsr_status visit(tsr_op *op, void *context) {
-  padding *p = context;
+  tsr_padding *p = context;
   if (op->mark) return NULL;
   tsr_arena_reset(&p->scratch);
   if (tsr_op_is(op, TSR_OP_FUNC)) return check_func(p, op);
   if (tsr_op_is(op, TSR_OP_SDY_ALL_SLICE) || tsr_op_is(op, TSR_OP_SDY_REDUCE_SCATTER)) {
     const tsr_tensor_sharding *out = NULL;
-    const tsr_type *whole = whole_type(p, tsr_op_operand(op, 0)), *even = NULL;
+    const tsr_type *whole = tsr_padding_whole(p, tsr_op_operand(op, 0)), *even = NULL;
     TSR_TRY(tsr_cut_of_attr(&p->scratch, p->ir, op, tsr_op_attr(op, "out_sharding"), &out));
     TSR_TRY(tsr_even_type(p->ir, whole, out, &even));
     return even == whole ? check_untouched(p, op) : pad_collective(p, op);
@@ -553,23 +380,12 @@ static tsr_status visit(tsr_op *op, void *context) {
   return even ? check_untouched(p, op) : pad(p, op);
 }
 
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  op->mark = 0;
-  for (int i = 0; i < op->result_count; i++) tsr_op_result(op, i)->mark = 0;
-  for (int i = 0; i < op->region_count; i++)
-    for (tsr_ir_block *block = op->regions[i].first; block; block = block->next)
-      for (int k = 0; k < block->arg_count; k++) block->args[k]->mark = 0;
-  return NULL;
-}
-
 tsr_status tsr_pass_pad_for_divisibility(tsr_ir *ir, const tsr_pass_options *options,
                                          int64_t *changes) {
-  padding p = {.ir = ir, .changes = changes};
+  tsr_padding p = {.ir = ir, .changes = changes};
   (void)options;
-  TSR_TRY(tsr_op_walk(ir->module, clear_marks, NULL));
-  tsr_status status = tsr_op_walk(ir->module, visit, &p);
-  tsr_arena_deinit(&p.scratch);
-  free(p.records);
+  tsr_status status = tsr_padding_begin(&p);
+  if (!status) status = tsr_op_walk(ir->module, visit, &p);
+  tsr_padding_end(&p);
   return status;
 }

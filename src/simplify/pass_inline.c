@@ -35,7 +35,7 @@ typedef struct frame {
 typedef struct inlining {
   tsr_ir *ir;
   int64_t small;
-  bool all, sharded;
+  bool all, scalars, sharded;
   function *functions;
   int count;
   tsr_op **calls;  // of the functions on the stack
@@ -171,8 +171,18 @@ static bool fits(const tsr_op *call, const tsr_op *func) {
   return true;
 }
 
-static bool helps(const inlining *in, const function *f) {
+static bool is_of_scalars(const tsr_op *call) {
+  for (int i = 0; i < call->operand_count + call->result_count; i++) {
+    const tsr_type *type = i < call->operand_count ? tsr_operand_type(call, i)
+                                                   : call->results[i - call->operand_count].type;
+    if (type->kind != TSR_TYPE_TENSOR || type->rank) return false;
+  }
+  return true;
+}
+
+static bool helps(const inlining *in, const function *f, const tsr_op *call) {
   const int64_t ops = f->ops - 2;  // without the function and its return
+  if (in->scalars && !is_of_scalars(call)) return false;
   if (in->all || ops <= in->small) return true;
   return f->calls == 1 && f->references == 1 && !tsr_symbol_is_public(f->op);
 }
@@ -180,7 +190,7 @@ static bool helps(const inlining *in, const function *f) {
 static tsr_status inline_call(inlining *in, function *caller, tsr_op *call) {
   function *f = callee_of(in, call);
   if (!f || f->state != DONE || f->recursive || !f->movable) return NULL;
-  if (!helps(in, f) || !is_bare(in, call) || !fits(call, f->op)) return NULL;
+  if (!helps(in, f, call) || !is_bare(in, call) || !fits(call, f->op)) return NULL;
   if (in->total_ops + f->ops > MOST_OPS)
     return tsr_fail(TOO_LARGE, "inlining calls makes more than %d ops", MOST_OPS);
   tsr_value_map *map = tsr_value_map_create();
@@ -258,6 +268,7 @@ tsr_status tsr_pass_inline(tsr_ir *ir, const tsr_pass_options *options, int64_t 
   inlining in = {.ir = ir,
                  .small = tsr_pass_number(options, TSR_SIMPLIFY_OPS, SMALL_OPS),
                  .all = tsr_pass_flag(options, TSR_SIMPLIFY_ALL),
+                 .scalars = tsr_pass_flag(options, TSR_SIMPLIFY_SCALARS),
                  .sharded = tsr_pass_flag(options, TSR_SIMPLIFY_SHARDED)};
   tsr_status status = inline_all(&in);
   free(in.functions);

@@ -7,6 +7,7 @@
 #include "propagate/sharding_passes.h"
 #include "propagate/symbol_names.h"
 #include "factor/shardings.h"
+#include "resolve/cut_build.h"
 #include "spmd/fallbacks.h"
 #include "spmd/spmd_passes.h"
 #include "verify/sdy_checks.h"
@@ -15,31 +16,108 @@
 
 typedef struct even_walk {
   tsr_ir *ir;
+  tsr_arena scratch;  // of one value
+  const tsr_op *entry;
   int64_t *changes;
 } even_walk;
 
+// The type of a tensor whose dims are padded where that makes shards smaller: one of a single
+// element has no use for more.
+static tsr_status padded_type(even_walk *w, const tsr_op *op, const tsr_type *type,
+                              const tsr_attr *sharding, const tsr_type **out_type) {
+  int64_t dims[TSR_MAX_RANK];
+  const tsr_tensor_sharding *cut = NULL;
+  *out_type = type;
+  tsr_arena_reset(&w->scratch);
+  TSR_TRY(tsr_cut_of_attr(&w->scratch, w->ir, op, sharding, &cut));
+  if (!cut || !tsr_type_is_static(type) || type->rank > TSR_MAX_RANK) return NULL;
+  for (int d = 0; d < type->rank; d++) {
+    const int64_t size = type->dims[d], padded = tsr_even_size(size, tsr_cut_count(cut, d));
+    dims[d] = size > 1 && padded > 0 ? padded : size;
+  }
+  *out_type = tsr_type_tensor(w->ir, type->element, type->rank, dims, NULL);
+  TSR_NEED(*out_type);
+  return NULL;
+}
+
+// The sharding without the axes that padding is no use for, or without all that do not divide the
+// tensor (`even`); `changed` says whether it had such.
+static tsr_status useful_axes(even_walk *w, const tsr_op *op, const tsr_type *type, bool even,
+                              const tsr_attr **sharding, bool *changed) {
+  const tsr_attr *old = *sharding;
+  const tsr_type *padded = type;
+  *changed = false;
+  if (!old) return NULL;
+  if (!even) TSR_TRY(padded_type(w, op, type, old, &padded));
+  TSR_TRY(tsr_sharding_even(w->ir, op, padded, sharding));
+  *changed = !tsr_attr_equal(old, *sharding);
+  *w->changes += *changed;
+  return NULL;
+}
+
+static tsr_status make_even_func(even_walk *w, tsr_op *func) {
+  const tsr_type *type = tsr_func_type(func);
+  const tsr_ir_block *body = tsr_func_body(func);
+  bool changed = false;
+  for (int i = 0; body && i < body->arg_count; i++) {
+    const tsr_attr *sharding = NULL;
+    TSR_TRY(tsr_value_sharding(w->ir, body->args[i], &sharding));
+    TSR_TRY(useful_axes(w, func, body->args[i]->type, false, &sharding, &changed));
+    if (changed) TSR_TRY(tsr_value_sharding_set(w->ir, body->args[i], sharding));
+  }
+  for (int i = 0; i < type->count - type->input_count; i++) {
+    const tsr_attr *sharding = tsr_func_result_sharding(func, i);
+    TSR_TRY(useful_axes(w, func, type->types[type->input_count + i], false, &sharding, &changed));
+    if (changed) TSR_TRY(tsr_func_result_sharding_set(w->ir, func, i, sharding));
+  }
+  return NULL;
+}
+
+// Whether a value is made by moving elements, and goes nowhere but to the results of the program,
+// whose shardings are even: its operands are gathered instead, which are no more in general.
+static bool is_result_of_moves(const even_walk *w, const tsr_op *op, const tsr_value *value) {
+  switch (op->info->id) {
+    case TSR_OP_BROADCAST_IN_DIM:
+    case TSR_OP_CONCATENATE:
+    case TSR_OP_CONSTANT:
+    case TSR_OP_IOTA:
+    case TSR_OP_PAD:
+    case TSR_OP_RESHAPE:
+    case TSR_OP_REVERSE:
+    case TSR_OP_SLICE:
+    case TSR_OP_TRANSPOSE:
+      break;
+    default:
+      return false;
+  }
+  for (const tsr_use *use = value->uses; use; use = use->next)
+    if (!tsr_op_is(use->user, TSR_OP_FUNC_RETURN) || tsr_op_parent(use->user) != w->entry)
+      return false;
+  return value->uses != NULL;
+}
+
 static tsr_status make_even(tsr_op *op, void *context) {
-  const even_walk *w = context;
+  even_walk *w = context;
   if (tsr_op_is(op, TSR_OP_SDY_MANUAL_COMPUTATION)) return NULL;  // even, by its verifier
+  if (tsr_op_is(op, TSR_OP_FUNC)) return make_even_func(w, op);
   for (int i = 0; i < op->result_count; i++) {
     tsr_value *result = tsr_op_result(op, i);
     const tsr_attr *sharding = NULL;
+    bool changed = false;
     TSR_TRY(tsr_value_sharding(w->ir, result, &sharding));
-    if (!sharding) continue;
-    const tsr_attr *even = sharding;
-    TSR_TRY(tsr_sharding_even(w->ir, op, result->type, &even));
-    if (tsr_attr_equal(even, sharding)) continue;
-    TSR_TRY(tsr_spmd_fallback_uneven(w->ir, op, i, result->type, sharding));
-    TSR_TRY(tsr_value_sharding_set(w->ir, result, even));
-    ++*w->changes;
+    TSR_TRY(
+        useful_axes(w, op, result->type, is_result_of_moves(w, op, result), &sharding, &changed));
+    if (changed) TSR_TRY(tsr_value_sharding_set(w->ir, result, sharding));
   }
   return NULL;
 }
 
 tsr_status tsr_pass_even_shards(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
-  even_walk w = {ir, changes};
+  even_walk w = {.ir = ir, .entry = tsr_ir_entry(ir), .changes = changes};
   (void)options;
-  return tsr_op_walk(ir->module, make_even, &w);
+  tsr_status status = tsr_op_walk(ir->module, make_even, &w);
+  tsr_arena_deinit(&w.scratch);
+  return status;
 }
 
 // ---- arguments ----

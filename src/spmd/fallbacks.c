@@ -10,6 +10,7 @@
 #include "factor/rule.h"
 #include "propagate/edits.h"
 #include "resolve/cut_build.h"
+#include "spmd/pad_uneven.h"
 #include "spmd/spmd_passes.h"
 
 static const char list_name[] = "tessera.fallbacks";
@@ -142,7 +143,8 @@ static const char *cause_of(const tsr_op *op, const tsr_op_rule *rule, int opera
                             const tsr_tensor_sharding *from) {
   bool whole = tsr_op_is(op, TSR_OP_RESHAPE);
   if (!tsr_op_has_rule(op->info->id)) return "the op has no sharding rule";
-  if (tsr_operand_type(op, operand)->dims[dim] % tsr_cut_count(from, dim))
+  if (tsr_operand_type(op, operand)->dims[dim] % tsr_cut_count(from, dim) &&
+      !tsr_uneven_is_served(op, rule, operand, dim))
     return "its axes do not divide the dimension";
   for (int i = tsr_rule_dim(rule, operand, dim); i < tsr_rule_dim(rule, operand, dim + 1); i++) {
     const tsr_factor_kind kind = rule->factors[rule->places[i].factor].kind;

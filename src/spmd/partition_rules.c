@@ -12,6 +12,8 @@
 #include "factor/shardings.h"
 #include "localize/partial_bodies.h"
 #include "resolve/cut_build.h"
+#include "simplify/passes.h"
+#include "spmd/pad_uneven.h"
 #include "spmd/spmd_passes.h"
 
 typedef struct rule_writing {
@@ -68,16 +70,15 @@ static const tsr_op_rule *replicate(rule_writing *w, const tsr_op *op, const tsr
 
 // Parts of a reduction that Shardy has no all-reduce for: each device reduces its shard, and the
 // parts are folded where shapes are made local; or the operand is gathered.
-static const tsr_op_rule *fold_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule *rule) {
+static tsr_status fold_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  tsr_partials partials = TSR_PARTIALS_NONE;
   int kind = -1;
-  switch (tsr_partials_of(op, &kind)) {
-    case TSR_PARTIALS_REDUCE:
-      return rule;
-    case TSR_PARTIALS_FOLD:
-      return change_kinds(w, op, rule, reduces, TSR_FACTOR_PASS);
-    default:
-      return replicate(w, op, rule, reduces);
-  }
+  TSR_TRY(tsr_partials_of(w->ir, op, &partials, &kind));
+  if (partials == TSR_PARTIALS_FOLD)
+    *rule = change_kinds(w, op, *rule, reduces, TSR_FACTOR_PASS);
+  else if (partials == TSR_PARTIALS_NONE)
+    *rule = replicate(w, op, *rule, reduces);
+  return NULL;
 }
 
 static const tsr_type *tensor_type(const tsr_op *op, int tensor) {
@@ -234,8 +235,9 @@ static tsr_status most_shards(rule_writing *w, const tsr_op *op, int dim, int64_
   return NULL;
 }
 
-// The dim that operands are joined along: shards are exchanged, where they divide the result.
-// Operands that they do not divide are needed whole.
+// The dim that operands are joined along: shards are exchanged. Operands of a single element are
+// needed whole; with many operands also those that the shards do not divide, which are not padded
+// then, and they must divide the result.
 static tsr_status join_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
   const int dim = (int)tsr_op_int(op, "dimension", 0), result = op->operand_count;
   const tsr_type *type = tensor_type(op, result);
@@ -244,7 +246,8 @@ static tsr_status join_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule
   int64_t shards = 1;
   TSR_NEED(ranks);
   TSR_TRY(most_shards(w, op, dim, &shards));
-  if (shards <= 1 || type->dims[dim] % shards) return NULL;
+  const bool many = op->operand_count > TSR_MOST_JOINED;
+  if (shards <= 1 || (many && type->dims[dim] % shards)) return NULL;
   for (int i = 0; i <= result; i++) ranks[i] = type->rank;
   if (!tsr_rule_begin(&builder, &w->scratch, result, result + 1, ranks))
     return tsr_fail(NO_MEMORY, "a sharding rule");
@@ -256,10 +259,10 @@ static tsr_status join_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule
     const int joined = tsr_add_factor(&builder, type->dims[d], TSR_FACTOR_PERMUTATION, false);
     for (int i = 0; i <= result; i++) {
       const int64_t size = tensor_type(op, i)->dims[d];
-      const bool divided = size && size % shards == 0;
+      const bool moved = many ? size && size % shards == 0 : size > 1;
       tsr_map_dim(
           &builder, i, d,
-          divided ? joined : tsr_add_factor(&builder, size, TSR_FACTOR_NEED_REPLICATION, true));
+          moved ? joined : tsr_add_factor(&builder, size, TSR_FACTOR_NEED_REPLICATION, true));
     }
   }
   return tsr_rule_finish(&builder, false, rule);
@@ -324,7 +327,7 @@ static tsr_status visit_op(tsr_op *op, void *context) {
   else if (tsr_op_is(op, TSR_OP_CONCATENATE))
     TSR_TRY(join_rule(w, op, &rule));
   else if (has_body(op))
-    rule = fold_rule(w, op, rule);
+    TSR_TRY(fold_rule(w, op, &rule));
   TSR_NEED(rule);
   const bool written = rule != own || strncmp(op->name, "stablehlo.", 10);
   return written ? write_rule(w, op, rule) : NULL;
@@ -333,6 +336,7 @@ static tsr_status visit_op(tsr_op *op, void *context) {
 tsr_status tsr_pass_partition_rules(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
   rule_writing w = {.ir = ir, .changes = changes};
   (void)options;
+  TSR_TRY(tsr_passes_run(ir, "inline{scalars,sharded}", NULL));  // what bodies call is seen
   tsr_status status = tsr_op_walk(ir->module, visit_op, &w);
   tsr_arena_deinit(&w.scratch);
   return status;
@@ -364,8 +368,10 @@ static tsr_status set_kind(tsr_op *op, void *context) {
   if (!tsr_op_is(op, TSR_OP_SDY_ALL_REDUCE)) return NULL;
   const tsr_op *source = tsr_op_operand(op, 0)->def;
   if (!source || !has_body(source)) return NULL;
+  tsr_partials partials = TSR_PARTIALS_NONE;
   int kind = -1;
-  if (tsr_partials_of(source, &kind) != TSR_PARTIALS_REDUCE)
+  TSR_TRY(tsr_partials_of(w->ir, source, &partials, &kind));
+  if (partials != TSR_PARTIALS_REDUCE)
     return tsr_fail(UNSUPPORTED, "%s: partial results of its body do not add up", source->name);
   if (kind == TSR_SDY_REDUCTION_SUM) return NULL;
   const tsr_attr *attr = tsr_attr_enum(w->ir, TSR_ENUM_SDY_REDUCTION, kind);

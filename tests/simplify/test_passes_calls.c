@@ -17,6 +17,12 @@
 #define FUNC(name) "func.func private @" name "(%x: tensor<i32>) -> tensor<i32> {\n"
 #define END(value) "  return " value " : tensor<i32>\n"
 
+#define ROW_CALL "  %0 = call @f(%x) : (tensor<2xi32>) -> tensor<2xi32>\n"
+#define ROW_END "  return %0 : tensor<2xi32>\n}\n"
+#define ROW_FUNC                                                 \
+  "func.func private @f(%x: tensor<2xi32>) -> tensor<2xi32> {\n" \
+  "  %0 = stablehlo.add %x, %x : tensor<2xi32>\n" ROW_END
+
 typedef struct call_case {
   const char *passes, *before, *after;
 } call_case;
@@ -39,6 +45,12 @@ static const call_case calls[] = {
      MAIN(CALL("%0", "f", "%x") CALL("%1", "f", "%0") END("%1")) FUNC("f") BODY("add"),
      MAIN("  %0 = stablehlo.add %x, %x : tensor<i32>\n  %1 = stablehlo.add %0, %0 : "
           "tensor<i32>\n" END("%1"))},
+    // Of scalars only, where that is asked for.
+    {"inline{scalars}", MAIN(CALL("%0", "f", "%x") END("%0")) FUNC("f") BODY("add"),
+     MAIN("  %0 = stablehlo.add %x, %x : tensor<i32>\n" END("%0"))},
+    {"inline{scalars}",
+     "func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {\n" ROW_CALL ROW_END ROW_FUNC,
+     "func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {\n" ROW_CALL ROW_END ROW_FUNC},
     // Never: functions that call themselves, or whose attributes have a meaning.
     {"inline{all}",
      MAIN(CALL("%0", "f", "%x") END("%0")) FUNC("f") CALL("%0", "g", "%x") END("%0") "}\n" FUNC("g")

@@ -9,7 +9,7 @@
 enum { MOST_VALUES = 16, ARGS = 2 };
 
 // A link: how a new value %N is made of %A and %B. In its text $T is the type, $E the element type,
-// $Z zero, $L the least number, $S the size of a dim, $H half of it.
+// $Z zero, $L the least number, $S the size of a dim, $H half of it, $M one less, $D twice that.
 static const char *const links[] = {
     "%N = stablehlo.add %A, %B : $T",
     "%N = stablehlo.subtract %A, %B : $T",
@@ -56,13 +56,36 @@ static const char *const links[] = {
     "%Nf = stablehlo.reshape %A : ($T) -> tensor<$Qx$E>\n"
     " %N = stablehlo.reshape %Nf : (tensor<$Qx$E>) -> $T",
     "%N = stablehlo.optimization_barrier %A : $T",
+    "%Nc = stablehlo.constant dense<$Z> : tensor<$E>\n"
+    " %Nr = stablehlo.reduce(%A init: %Nc) applies stablehlo.add across dimensions = [1] : "
+    "($T, tensor<$E>) -> tensor<$Sx$E>\n"
+    " %N = stablehlo.broadcast_in_dim %Nr, dims = [1] : (tensor<$Sx$E>) -> $T",
+    "%Nd = stablehlo.dot_general %A, %B, contracting_dims = [1] x [0] : ($T, $T) -> $T\n"
+    " %Nm = stablehlo.minimum %Nd, %A : $T\n %N = stablehlo.maximum %Nm, %B : $T",
+    "%Nc = stablehlo.constant dense<0> : tensor<i32>\n"
+    " %Nw:2 = stablehlo.while(%i = %Nc, %c = %A) : tensor<i32>, $T\n cond {\n"
+    " %l = stablehlo.constant dense<2> : tensor<i32>\n"
+    " %t = stablehlo.compare LT, %i, %l : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+    " stablehlo.return %t : tensor<i1>\n } do {\n"
+    " %o = stablehlo.constant dense<1> : tensor<i32>\n"
+    " %j = stablehlo.add %i, %o : tensor<i32>\n %m = stablehlo.minimum %c, %B : $T\n"
+    " %r = stablehlo.reverse %m, dims = [0] : $T\n"
+    " stablehlo.return %j, %r : tensor<i32>, $T\n }\n"
+    " %N = stablehlo.optimization_barrier %Nw#1 : $T",
+    "%Nf = stablehlo.slice %A [1:$S, 0:$M] : ($T) -> tensor<$Mx$Mx$E>\n"
+    " %Ng = stablehlo.concatenate %Nf, %Nf, dim = 1 : (tensor<$Mx$Mx$E>, tensor<$Mx$Mx$E>) -> "
+    "tensor<$Mx$Dx$E>\n"
+    " %Nh = stablehlo.slice %Ng [0:$M, 1:$D:2] : (tensor<$Mx$Dx$E>) -> tensor<$Mx$Mx$E>\n"
+    " %Nc = stablehlo.constant dense<$Z> : tensor<$E>\n"
+    " %N = stablehlo.pad %Nh, %Nc, low = [1, 0], high = [0, 1], interior = [0, 0] : "
+    "(tensor<$Mx$Mx$E>, tensor<$E>) -> $T",
 };
 
 typedef struct chain_kind {
   const char *element, *zero, *least;
 } chain_kind;
 static const chain_kind kinds[] = {{"i32", "0", "-2147483648"}, {"f32", "0.", "0xFF800000"}};
-static const int sizes[] = {12, 6, 10};
+static const int sizes[] = {12, 6, 10, 14};
 static const char *const meshes[] = {"\"x\"=2", "\"x\"=2, \"y\"=2", "\"x\"=2, \"y\"=3"};
 static const char *const cuts[] = {"{}, {}",           "{\"x\"}, {}",       "{}, {\"x\"}",
                                    "{\"y\"}, {}",      "{}, {\"y\"}",       "{\"x\"}, {\"y\"}",
@@ -87,6 +110,7 @@ static void add_link(const char *link, int made, const chain_kind *kind, int siz
       if (next == 'L') tsr_text_add(out, kind->least);
       if (next == 'S') tsr_text_addf(out, "%d", size);
       if (next == 'M') tsr_text_addf(out, "%d", size - 1);
+      if (next == 'D') tsr_text_addf(out, "%d", 2 * (size - 1));
       if (next == 'H') tsr_text_addf(out, "%d", size / 2);
       if (next == 'Q') tsr_text_addf(out, "%d", size * size);
     } else {
@@ -104,7 +128,7 @@ static const char *draw_cut(int mesh) {
 
 static void write_chain(tsr_text *out) {
   const chain_kind *kind = &kinds[spmd_draw(2)];
-  const int size = sizes[spmd_draw(3)], mesh = (int)spmd_draw(3);
+  const int size = sizes[spmd_draw(4)], mesh = (int)spmd_draw(3);
   const int count = 3 + (int)spmd_draw(MOST_VALUES - ARGS - 3);
   int made = ARGS;
   tsr_text_addf(out, "sdy.mesh @mesh = <[%s]>\nfunc.func @main(", meshes[mesh]);

@@ -2,10 +2,11 @@
 // the partitioned run equals the whole one.
 //
 // The ways are all placements of the axes on dims, for each argument and a constraint on the
-// result; and Shardy's passes alone, on programs with all shardings. Without --all, a sample of
-// them, drawn by --seed. Failures are listed by op; names of ops choose some. --part I/N takes
-// every Nth case from I on, for several processes. At the end every op that runs must have had a
-// case, or a reason for having none (uncovered.def).
+// result, those that do not divide a dim also for constraints on the arguments; and Shardy's passes
+// alone, on programs with all shardings. Without --all, a sample of them, drawn by --seed. Failures
+// are listed by op; names of ops choose some. --part I/N takes every Nth case from I on, for
+// several processes. At the end every op that runs must have had a case, or a reason for having
+// none (uncovered.def).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,23 +41,26 @@ static const char *const words[WORD_COUNT] = {"$GROUPS", "$PAIRS", "$AXES", "$AF
 typedef struct test_mesh {
   const char *text;
   const char *axes[2];
-  int count;
+  int count, sizes[2];
   const char *words[WORD_COUNT];
 } test_mesh;
 static const test_mesh meshes[] = {
     {"[\"x\"=2]",
      {"x", NULL},
      1,
+     {2, 1},
      {"dense<[[0, 1]]> : tensor<1x2xi64>", "dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>", "\"x\"",
       "1"}},
     {"[\"x\"=2, \"y\"=2]",
      {"x", "y"},
      2,
+     {2, 2},
      {"dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>",
       "dense<[[0, 2], [1, 3], [2, 0], [3, 1]]> : tensor<4x2xi64>", "\"x\", \"y\"", "2"}},
     {"[\"x\"=2, \"y\"=3]",
      {"x", "y"},
      2,
+     {2, 3},
      {"dense<[[0, 3], [1, 4], [2, 5]]> : tensor<3x2xi64>",
       "dense<[[0, 3], [1, 4], [2, 5], [3, 0], [4, 1], [5, 2]]> : tensor<6x2xi64>", "\"x\", \"y\"",
       "3"}},
@@ -86,9 +90,9 @@ static int ways_of(const test_mesh *mesh, int rank) {
   return mesh->count == 1 ? rank + 1 : (rank + 1) * (rank + 1) + rank;
 }
 
-static void add_sharding(const test_mesh *mesh, int rank, int way, tsr_text *out) {
-  int place[2] = {-1, -1};
-  bool turned = false;
+// The dim that each axis is placed on, -1 for none; whether the last axis comes first.
+static bool place_axes(const test_mesh *mesh, int rank, int way, int *place) {
+  place[0] = place[1] = -1;
   if (mesh->count == 1) {
     place[0] = way - 1;
   } else if (way < (rank + 1) * (rank + 1)) {
@@ -96,8 +100,14 @@ static void add_sharding(const test_mesh *mesh, int rank, int way, tsr_text *out
     place[1] = way % (rank + 1) - 1;
   } else {
     place[0] = place[1] = way - (rank + 1) * (rank + 1);
-    turned = true;
+    return true;
   }
+  return false;
+}
+
+static void add_sharding(const test_mesh *mesh, int rank, int way, tsr_text *out) {
+  int place[2];
+  const bool turned = place_axes(mesh, rank, way, place);
   tsr_text_add(out, "<@mesh, [");
   for (int d = 0; d < rank; d++) {
     const char *names[2] = {NULL, NULL};
@@ -113,6 +123,23 @@ static void add_sharding(const test_mesh *mesh, int rank, int way, tsr_text *out
   tsr_text_add(out, "]>");
 }
 
+// Whether a way does not divide a dim of a type.
+static bool is_uneven(const test_mesh *mesh, const char *type, size_t length, int way) {
+  const int rank = rank_of(type, length);
+  int place[2];
+  place_axes(mesh, rank, way, place);
+  for (int d = 0; d < rank; d++) {
+    char *end = NULL;
+    const long size = strtol(type, &end, 10);
+    long shards = 1;
+    for (int k = 0; k < mesh->count; k++)
+      if (place[k] == d) shards *= mesh->sizes[k];
+    if (size % shards) return true;
+    type = end + 1;
+  }
+  return false;
+}
+
 // ---- one program ----
 
 typedef struct program_text {
@@ -121,6 +148,7 @@ typedef struct program_text {
   const char *args[MOST_ARGS];
   size_t lengths[MOST_ARGS];
   int count;
+  bool inside;  // arguments are whole, and sharded by constraints
 } program_text;
 
 static void split_args(program_text *p) {
@@ -150,12 +178,19 @@ static void write_program(const program_text *p, const int *ways, tsr_text *out)
   const int rank = rank_of(p->op->result, strlen(p->op->result));
   tsr_text_addf(out, "module {\n sdy.mesh @mesh = <%s>\n func.func @main(", p->mesh->text);
   for (int i = 0; i < p->count; i++) {
-    tsr_text_addf(out, "%s%%arg%d: tensor<%.*s> {sdy.sharding = #sdy.sharding", i ? ", " : "", i,
+    tsr_text_addf(out, "%s%%%s%d: tensor<%.*s>", i ? ", " : "", p->inside ? "in" : "arg", i,
                   (int)p->lengths[i], p->args[i]);
+    if (p->inside) continue;
+    tsr_text_add(out, " {sdy.sharding = #sdy.sharding");
     add_sharding(p->mesh, rank_of(p->args[i], p->lengths[i]), ways[i], out);
     tsr_text_add(out, "}");
   }
   tsr_text_addf(out, ") -> tensor<%s> {\n ", p->op->result);
+  for (int i = 0; p->inside && i < p->count; i++) {
+    tsr_text_addf(out, "%%arg%d = sdy.sharding_constraint %%in%d ", i, i);
+    add_sharding(p->mesh, rank_of(p->args[i], p->lengths[i]), ways[i], out);
+    tsr_text_addf(out, " : tensor<%.*s>\n ", (int)p->lengths[i], p->args[i]);
+  }
   write_body(p, out);
   tsr_text_add(out, "\n");
   if (ways[p->count]) {
@@ -356,6 +391,33 @@ static void try_lists(spmd_tally *t) {
       try_list(local_cases[i].name, local_cases[i].text, local_lists[k], local_cases[i].refusal, t);
 }
 
+// ---- several meshes, single devices ----
+
+static const struct {
+  const char *name, *text, *refusal;  // refusal: NULL = it runs
+} mesh_cases[] = {
+#define PARTITIONED(name, text) {name, text, NULL},
+#define NOT_PARTITIONED(text, message) {message, text, message},
+#include "mesh_cases.def"
+#undef PARTITIONED
+#undef NOT_PARTITIONED
+};
+
+static void try_meshes(spmd_tally *t) {
+  for (size_t i = 0; i < sizeof mesh_cases / sizeof *mesh_cases; i++) {
+    tsr_text text = TSR_TEXT_EMPTY;
+    tsr_text_add(&text, mesh_cases[i].text);
+    tsr_status status = tsr_text_check(&text);
+    if (!status) status = spmd_check(&text);
+    const bool passed = mesh_cases[i].refusal ? is_refusal(status, mesh_cases[i].refusal) : !status;
+    if (!passed) printf("FAIL %s: %s\n", mesh_cases[i].name, tsr_status_text(status));
+    t->failed += !passed;
+    t->runs++;
+    tsr_status_free(status);
+    tsr_text_deinit(&text);
+  }
+}
+
 // ---- all ways ----
 
 static void try_case(const op_case *op, const test_mesh *mesh, bool all, spmd_tally *t) {
@@ -377,8 +439,17 @@ static void try_case(const op_case *op, const test_mesh *mesh, bool all, spmd_ta
       ways[k] = each ? (int)(rest % counts[k]) : (int)spmd_draw((uint64_t)counts[k]);
       rest /= counts[k];
     }
-    t->runs++;
-    t->failed += !check_ways(&p, ways);
+    bool uneven = false;
+    for (int k = 0; k < p.count; k++) uneven |= is_uneven(mesh, p.args[k], p.lengths[k], ways[k]);
+    // Axes that do not divide an argument are dropped, those of values inside are not.
+    const bool both = uneven && all;
+    p.inside = uneven && !all && spmd_draw(4);
+    for (int k = 0; k <= both; k++) {
+      p.inside |= k == 1;
+      t->runs++;
+      t->failed += !check_ways(&p, ways);
+    }
+    p.inside = false;
   }
 }
 
@@ -430,6 +501,7 @@ int main(int argc, char **argv) {
     t.failed += own.failed;
   }
   if (!options.part && is_wanted("passes", argc, argv)) try_lists(&t);
+  if (!options.part && is_wanted("meshes", argc, argv)) try_meshes(&t);
   if (!options.part && is_wanted("chains", argc, argv))
     spmd_try_chains(options.all ? ALL_CHAINS : CHAINS, &t);
   if (options.parts == 1 && is_wanted("", argc, argv) && is_wanted("coverage", argc, argv))
