@@ -94,7 +94,10 @@ static inline tsr_status device_rounds_fill(device_rounds *d, const tsr_trial_ca
   TSR_TRY(tsr_trial_values_create(d->executable, false, &d->inputs));
   TSR_TRY(tsr_trial_values_create(d->executable, true, &d->outputs));
   TSR_TRY(tsr_trial_case_fill(trial, &d->inputs));
+  tsr_executable_info info = TSR_EXECUTABLE_INFO;
+  TSR_TRY(tsr_executable_describe(d->executable, &info));
   TSR_TRY(count_costs(d->executable, &d->inputs, &d->outputs, &d->costs));
+  d->costs.value_bytes -= (double)info.piece_bytes;  // rounds take shards
   for (int64_t i = 0; i < d->inputs.count; i++) TSR_TRY(device_rounds_put(d, i));
   for (int64_t i = 0; i < d->outputs.count; i++) TSR_TRY(device_rounds_take(d, i));
   TSR_TRY(device_rounds_check(d, trial));

@@ -352,6 +352,7 @@ static void costs_to_json(const tsr_executable_info *info, tsr_json_writer *json
   tsr_json_add_int(json, "constant_bytes", info->constant_bytes);
   tsr_json_add_int(json, "temporary_bytes", info->temporary_bytes);
   tsr_json_add_int(json, "work_bytes", info->work_bytes);
+  tsr_json_add_int(json, "piece_bytes", info->piece_bytes);
   tsr_json_add_int(json, "device_count", info->device_count);
   tsr_json_add_int(json, "device_bytes", info->device_bytes);
   tsr_json_add_int(json, "peak_bytes", info->peak_bytes);

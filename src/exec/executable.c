@@ -68,9 +68,9 @@ static void count(tsr_executable *e) {
   if (__builtin_mul_overflow(e->plan.scratch_bytes, tsr_pool_workers(e->pool), &scratch) ||
       __builtin_add_overflow(scratch, e->plan.arena_bytes, &info->temporary_bytes))
     info->temporary_bytes = INT64_MAX;
-  const int64_t piece_bytes = e->ranks ? 0 : e->plan.piece_bytes;  // no tensor is whole there
-  info->temporary_bytes = tsr_saturated_add(info->temporary_bytes, piece_bytes);
-  info->work_bytes = info->temporary_bytes - e->plan.value_bytes - piece_bytes;
+  info->piece_bytes = e->ranks ? 0 : e->plan.piece_bytes;  // no tensor is whole there
+  info->temporary_bytes = tsr_saturated_add(info->temporary_bytes, info->piece_bytes);
+  info->work_bytes = info->temporary_bytes - e->plan.value_bytes - info->piece_bytes;
   const int64_t parts[] = {info->argument_bytes, info->result_bytes, info->constant_bytes,
                            info->temporary_bytes};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

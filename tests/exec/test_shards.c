@@ -205,6 +205,32 @@ static void replicated_values_are_stored_once(void **state) {
   assert_true(peak_of(64) - peak_of(2) < 4096);
 }
 
+// Rows of a tensor lie in one run; columns are copied before a run on whole tensors, and after it.
+static void pieces_with_gaps_are_counted(void **state) {
+  (void)state;
+  static const char *const cuts[] = {"{\"d\"}, {}", "{}, {\"d\"}"};
+  static const char *const types[] = {"4x16", "8x8"};
+  for (int i = 0; i < 2; i++) {
+    char program[1024];
+    snprintf(program, sizeof program,
+             "sdy.mesh @mesh = <[\"d\"=2]>\n"
+             "func.func @main(%%X: tensor<8x16xf32>) -> tensor<8x16xf32> {\n"
+             "  %%0 = sdy.manual_computation(%%X) in_shardings=[<@mesh, [%s]>] "
+             "out_shardings=[<@mesh, [%s]>] manual_axes={\"d\"} (%%x: tensor<%sxf32>) {\n"
+             "  %%y = stablehlo.negate %%x : tensor<%sxf32>\n"
+             "  sdy.return %%y : tensor<%sxf32>\n"
+             "  } : (tensor<8x16xf32>) -> tensor<8x16xf32>\n"
+             "  return %%0 : tensor<8x16xf32>\n}\n",
+             cuts[i], cuts[i], types[i], types[i], types[i]);
+    TSR_OWN(executable, executable);
+    executable = compile_text(program, 1);
+    tsr_executable_info info = TSR_EXECUTABLE_INFO;
+    assert_ok(tsr_executable_describe(executable, &info));
+    assert_int_equal(info.piece_bytes, i * 2 * 8 * 16 * 4);
+    assert_int_equal(info.temporary_bytes, info.work_bytes + info.piece_bytes);
+  }
+}
+
 static void a_donated_shard_becomes_the_result(void **state) {
   (void)state;
   TSR_OWN(executable, executable);
@@ -329,6 +355,7 @@ int suite_shards(void) {
       TEST(a_program_of_one_device_has_whole_shards),
       TEST(computations_stand_in_each_other),
       TEST(replicated_values_are_stored_once),
+      TEST(pieces_with_gaps_are_counted),
       TEST(a_donated_shard_becomes_the_result),
       TEST(new_weights_take_the_memory_of_the_old_ones),
       TEST(workers_do_not_change_bits),

@@ -83,6 +83,9 @@ typedef struct tsr_executable_info {
   // them alone would need, without the work of steps. What is the same on several devices is stored
   // once, so peak_bytes is less than device_count * device_bytes. 1 device: of any other program.
   int64_t device_count, device_bytes;
+  // Of temporary_bytes: pieces of whole arguments and results that do not lie in one run. Calls on
+  // arrays (tsr_compiled_call) need none of it: these have the pieces.
+  int64_t piece_bytes;
 } tsr_executable_info;
 #define TSR_EXECUTABLE_INFO TSR_SIZED(tsr_executable_info)
 TSR_API TSR_MUST_USE TSR_NONNULL tsr_status
