@@ -59,6 +59,8 @@ TSR_MUST_USE tsr_status tsr_is_cumulative(tsr_ir *ir, const tsr_op *op,
                                           bool *out);
 TSR_MUST_USE tsr_status tsr_localize_cumulative(tsr_localizing *l, tsr_op *op,
                                                 const tsr_whole *input, int dim);
+// Entry `index` of a list of numbers of an op; `otherwise` where it has no such list.
+int64_t tsr_list_number(const tsr_op *op, const char *name, int64_t index, int64_t otherwise);
 // Sets entry `index` of a list of numbers, if the op has the list.
 TSR_MUST_USE tsr_status tsr_set_number(tsr_localizing *l, tsr_op *op, const char *name,
                                        int64_t index, int64_t number);

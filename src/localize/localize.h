@@ -112,6 +112,6 @@ tsr_localize_fn tsr_localize_all_gather, tsr_localize_all_slice, tsr_localize_al
     tsr_localize_constant, tsr_localize_concatenate, tsr_localize_convolution, tsr_localize_dot,
     tsr_localize_iota, tsr_localize_pad, tsr_localize_reduce, tsr_localize_slice,
     tsr_localize_window, tsr_localize_gather, tsr_localize_scatter, tsr_localize_dynamic_slice,
-    tsr_localize_dynamic_update, tsr_localize_top_k;
+    tsr_localize_dynamic_update, tsr_localize_top_k, tsr_localize_select;
 
 #endif

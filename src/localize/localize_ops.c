@@ -111,7 +111,7 @@ static tsr_status set_groups(tsr_localizing *l, tsr_op *op, const char *name,
   return tsr_op_attr_set(l->ir, op, name, attr);
 }
 
-static int64_t number_at(const tsr_op *op, const char *name, int64_t index, int64_t otherwise) {
+int64_t tsr_list_number(const tsr_op *op, const char *name, int64_t index, int64_t otherwise) {
   const tsr_attr *list = tsr_op_attr(op, name);
   return list && index < tsr_attr_int_count(list) ? tsr_attr_int_at(list, index) : otherwise;
 }
@@ -127,10 +127,10 @@ static tsr_status exchange_spatial(tsr_localizing *l, tsr_op *op, const tsr_whol
         .dim = (int)tsr_attr_int_at(inputs, i),
         .result_dim = (int)tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_OUTPUT_SPATIAL), i),
         .size = tsr_operand_type(op, 1)->dims[kernel],
-        .stride = number_at(op, "window_strides", i, 1),
-        .dilation = number_at(op, "rhs_dilation", i, 1),
-        .low = number_at(op, "padding", 2 * i, 0),
-        .gaps = number_at(op, "lhs_dilation", i, 1) - 1};
+        .stride = tsr_list_number(op, "window_strides", i, 1),
+        .dilation = tsr_list_number(op, "rhs_dilation", i, 1),
+        .low = tsr_list_number(op, "padding", 2 * i, 0),
+        .gaps = tsr_list_number(op, "lhs_dilation", i, 1) - 1};
     if (tsr_parts_size(tsr_cut_axes(lhs->cut, window.dim)) <= 1) continue;
     tsr_value *zero = tsr_site_zeros(&site, tsr_site_scalar(&site, lhs->type));
     if (site.failure) return site.failure;
@@ -393,13 +393,13 @@ tsr_status tsr_localize_window(tsr_localizing *l, tsr_op *op) {
     const int64_t shards = tsr_cut_count(input.cut, d);
     const tsr_window_ask window = {.dim = d,
                                    .result_dim = d,
-                                   .size = number_at(op, "window_dimensions", d, 1),
-                                   .stride = number_at(op, "window_strides", d, 1),
-                                   .dilation = number_at(op, "window_dilations", d, 1),
-                                   .low = number_at(op, "padding", 2 * d, 0),
-                                   .gaps = number_at(op, "base_dilations", d, 1) - 1};
+                                   .size = tsr_list_number(op, "window_dimensions", d, 1),
+                                   .stride = tsr_list_number(op, "window_strides", d, 1),
+                                   .dilation = tsr_list_number(op, "window_dilations", d, 1),
+                                   .low = tsr_list_number(op, "padding", 2 * d, 0),
+                                   .gaps = tsr_list_number(op, "base_dilations", d, 1) - 1};
     if (shards <= 1) continue;
-    const int64_t high = number_at(op, "padding", 2 * d + 1, 0);
+    const int64_t high = tsr_list_number(op, "padding", 2 * d + 1, 0);
     if (stays_in_shard(&window, high, input.type->dims[d] / shards)) continue;
     if (!l->exchange || !tsr_op_is(op, TSR_OP_REDUCE_WINDOW))
       return tsr_fail(CONSTRAINT, "%s: dimension %d is sharded, and its windows cross shards",

@@ -195,7 +195,7 @@ static const struct {
                      {TSR_OP_SLICE, tsr_localize_slice},
                      {TSR_OP_REDUCE, tsr_localize_reduce},
                      {TSR_OP_REDUCE_WINDOW, tsr_localize_window},
-                     {TSR_OP_SELECT_AND_SCATTER, tsr_localize_window},
+                     {TSR_OP_SELECT_AND_SCATTER, tsr_localize_select},
                      {TSR_OP_CHLO_TOP_K, tsr_localize_top_k},
                      {TSR_OP_DYNAMIC_SLICE, tsr_localize_dynamic_slice},
                      {TSR_OP_DYNAMIC_UPDATE_SLICE, tsr_localize_dynamic_update},

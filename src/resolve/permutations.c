@@ -70,7 +70,7 @@ static bool has_permutation(const tsr_op_rule *rule) {
 static bool is_left(const tsr_op *op) {
   return tsr_op_is(op, TSR_OP_PAD) || tsr_op_is(op, TSR_OP_SLICE) ||
          tsr_op_is(op, TSR_OP_CONCATENATE) || tsr_op_is(op, TSR_OP_CONVOLUTION) ||
-         tsr_op_is(op, TSR_OP_REDUCE_WINDOW);
+         tsr_op_is(op, TSR_OP_REDUCE_WINDOW) || tsr_op_is(op, TSR_OP_SELECT_AND_SCATTER);
 }
 
 static tsr_status resolve_op(tsr_op *op, void *context) {

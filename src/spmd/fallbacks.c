@@ -130,7 +130,7 @@ static const struct {
     {TSR_OP_RESHAPE, "the shards of the result have elements of several shards"},
     {TSR_OP_CONVOLUTION, "the axes do not divide the dimension of the result"},
     {TSR_OP_REDUCE_WINDOW, "the axes do not divide the dimension of the result"},
-    {TSR_OP_SELECT_AND_SCATTER, "windows cross the borders of shards"},
+    {TSR_OP_SELECT_AND_SCATTER, "its windows are padded negatively, or not divided by the axes"},
     {TSR_OP_CONCATENATE, "the operands are joined along the dimension"},
     {TSR_OP_SLICE, "the axes do not divide the dimension of the result"},
     {TSR_OP_PAD, "the axes do not divide the dimension of the result"},

@@ -151,6 +151,27 @@ static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_ru
   return tsr_rule_finish(&builder, false, rule);
 }
 
+// Windows of a sharded dim are those that touch a shard of the result: what they choose from and
+// what they scatter has the same axes. Negative padding is not exchanged.
+static tsr_status select_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
+  const tsr_type *from = tensor_type(op, 0), *windows = tensor_type(op, 1);
+  const tsr_attr *padding = tsr_op_attr(op, "padding");
+  const int ranks[] = {from->rank, from->rank, 0, from->rank};
+  tsr_rule_builder builder;
+  for (int64_t i = 0; padding && i < tsr_attr_int_count(padding); i++)
+    if (tsr_attr_int_at(padding, i) < 0) return NULL;
+  if (!tsr_rule_begin(&builder, &w->scratch, 3, 4, ranks))
+    return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int d = 0; d < from->rank; d++) {
+    const tsr_factor *old = &(*rule)->factors[(*rule)->places[tsr_rule_dim(*rule, 0, d)].factor];
+    const int made = tsr_add_factor(&builder, windows->dims[d], old->kind, false);
+    tsr_map_dim(&builder, 0, d, made);
+    tsr_map_dim(&builder, 1, d, made);
+    tsr_map_dim(&builder, 3, d, made);
+  }
+  return tsr_rule_finish(&builder, false, rule);
+}
+
 // ---- slices whose start is not known ----
 
 // Whether a sum of what each device has of the slice moves less than gathering the operand.
@@ -320,6 +341,8 @@ static tsr_status visit_op(tsr_op *op, void *context) {
     rule = replicate(w, op, rule, is_single);
   else if (tsr_op_is(op, TSR_OP_CONVOLUTION))
     TSR_TRY(window_rule(w, op, &rule));
+  else if (tsr_op_is(op, TSR_OP_SELECT_AND_SCATTER))
+    TSR_TRY(select_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_DYNAMIC_SLICE))
     TSR_TRY(slice_rule(w, op, &rule));
   else if (tsr_op_is(op, TSR_OP_CHLO_TOP_K))
