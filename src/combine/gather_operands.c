@@ -76,7 +76,7 @@ static void read_pair(tsr_arena *arena, const split_product *p, int64_t pair,
   const int64_t to = p->dims[p->sharded][pair], from = p->dims[1 - p->sharded][pair];
   const tsr_sdy_parts *a = &whole->dims[to].axes, *b = &sliced->dims[from].axes;
   const tsr_sdy_parts *summed = tsr_parts_size(a) <= tsr_parts_size(b) ? a : b;
-  tsr_sdy_parts left;
+  tsr_sdy_parts left = {NULL, 0};
   gathered->gone[to] = *summed;
   *out_size = tsr_saturated_multiply(*out_size, tsr_parts_size(summed));
   if (!take_end(arena, whole->mesh, a, summed, &gathered->kept[to]) ||

@@ -61,8 +61,8 @@ static bool serves_summed(const tsr_op *op, const tsr_op_rule *rule, int factor)
          (rule->factors[factor].kind == TSR_FACTOR_REDUCTION && is_of_whole_dims(op, rule, factor));
 }
 
-// Dims that a reduction keeps, and others where initial values may be met again: partition-rules has
-// looked at its body, and asks for whole dims otherwise.
+// Dims that a reduction keeps, and others where initial values may be met again: partition-rules
+// has looked at its body, and asks for whole dims otherwise.
 static bool serves_reduced(const tsr_op *op, const tsr_op_rule *rule, int factor) {
   if (is_in_result(rule, factor)) return serves_passed(op, rule, factor);
   return rule->factors[factor].kind != TSR_FACTOR_NEED_REPLICATION;
