@@ -101,6 +101,68 @@ bool tsr_device_number(const tsr_value *value, int64_t device, int64_t *out_numb
   return number_of(value, device, 0, out_number);
 }
 
+// ---- values that devices have in common ----
+
+static bool is_argument(const tsr_ir *ir, const tsr_value *value) {
+  const tsr_op *entry = tsr_ir_entry(ir);
+  const tsr_ir_block *body = entry ? tsr_func_body(entry) : NULL;
+  return body && tsr_value_block(value) == body;
+}
+
+static bool have_one_shard(tsr_arena *scratch, tsr_ir *ir, tsr_value *argument, int64_t a,
+                           int64_t b) {
+  const tsr_tensor_sharding *cut = NULL;
+  tsr_status status = tsr_cut_of_value(scratch, ir, argument, &cut);
+  const bool known = !status && !(cut && cut->unreduced.count);
+  tsr_status_free(status);
+  for (int d = 0; known && cut && d < cut->rank; d++)
+    if (tsr_shard_number(cut->mesh, &cut->dims[d].axes, a) !=
+        tsr_shard_number(cut->mesh, &cut->dims[d].axes, b))
+      return false;
+  return known;
+}
+
+// Whether two devices are in one group of a collective.
+static bool are_grouped(const tsr_op *op, int64_t a, int64_t b) {
+  const tsr_attr *groups = tsr_op_attr(op, "replica_groups");
+  int64_t places[2] = {-1, -1};
+  if (!groups || groups->kind != TSR_ATTR_DENSE || groups->type->rank != 2 ||
+      !tsr_op_flag(op, "use_global_device_ids"))
+    return false;
+  for (int64_t i = 0; i < tsr_attr_int_count(groups); i++) {
+    if (tsr_attr_int_at(groups, i) == a) places[0] = i / groups->type->dims[1];
+    if (tsr_attr_int_at(groups, i) == b) places[1] = i / groups->type->dims[1];
+  }
+  return places[0] >= 0 && places[0] == places[1];
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): at most MOST_ALIKE deep
+static bool hold_alike(tsr_arena *scratch, tsr_ir *ir, tsr_value *value, int64_t a, int64_t b,
+                       int depth) {
+  enum { MOST_ALIKE = 6 };
+  const tsr_op *op = value->def;
+  if (!op) return is_argument(ir, value) && have_one_shard(scratch, ir, value, a, b);
+  switch (op->info->id) {
+    case TSR_OP_ALL_GATHER:
+    case TSR_OP_ALL_REDUCE:
+      return are_grouped(op, a, b);
+    case TSR_OP_PARTITION_ID:
+    case TSR_OP_REPLICA_ID:
+      return false;
+    default:
+      if (depth == MOST_ALIKE || !(op->info->traits & TSR_TRAIT_PURE) || op->region_count)
+        return false;
+  }
+  for (int i = 0; i < op->operand_count; i++)
+    if (!hold_alike(scratch, ir, tsr_op_operand(op, i), a, b, depth + 1)) return false;
+  return true;
+}
+
+bool tsr_devices_hold_alike(tsr_arena *scratch, tsr_ir *ir, tsr_value *value, int64_t a,
+                            int64_t b) {
+  return hold_alike(scratch, ir, value, a, b, 0);
+}
+
 int64_t tsr_device_count(const tsr_ir *ir) {
   int64_t most = 0;
   for (const tsr_op *op = ir->module->regions[0].first->first; op; op = op->next) {

@@ -54,7 +54,7 @@ static tsr_status plan_root(tsr_op *op, void *context) {
   TSR_NEED(plans);
   x->plans = plans;
   tsr_exchange_plan *plan = &plans[x->count];
-  tsr_status status = tsr_exchange_plan_make(op, x->devices, &x->arena, plan, &planned);
+  tsr_status status = tsr_exchange_plan_make(x->ir, op, x->devices, &x->arena, plan, &planned);
   if (!status && planned && has_collective(plan)) {
     x->count++;
     return NULL;

@@ -113,13 +113,13 @@ static bool leaves_fit(const tsr_exchange_plan *plan) {
   return type->rank <= TSR_MAX_RANK;
 }
 
-tsr_status tsr_exchange_plan_make(tsr_op *root, int64_t devices, tsr_arena *arena,
+tsr_status tsr_exchange_plan_make(tsr_ir *ir, tsr_op *root, int64_t devices, tsr_arena *arena,
                                   tsr_exchange_plan *out_plan, bool *out_planned) {
   const int dim = tsr_moved_dim(root);
   *out_plan = (tsr_exchange_plan){.root = root};
   *out_planned = false;
   if (dim < 0) return NULL;
-  TSR_TRY(tsr_piece_trace_make(root, dim, devices, &out_plan->trace, out_planned));
+  TSR_TRY(tsr_piece_trace_make(ir, arena, root, dim, devices, &out_plan->trace, out_planned));
   if (!*out_planned) return NULL;
   out_plan->broadcast = is_broadcast(&out_plan->trace);
   *out_planned = leaves_fit(out_plan) && (out_plan->broadcast || fill_rounds(out_plan, arena));

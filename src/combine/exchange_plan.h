@@ -25,8 +25,9 @@ typedef struct tsr_exchange_plan {
 
 // Plans the result of an op; `out_planned` is false if it is not made by moving elements along one
 // dim, or in too many rounds. tsr_exchange_plan_deinit frees the plan in any case.
-TSR_MUST_USE tsr_status tsr_exchange_plan_make(tsr_op *root, int64_t devices, tsr_arena *arena,
-                                               tsr_exchange_plan *out_plan, bool *out_planned);
+TSR_MUST_USE tsr_status tsr_exchange_plan_make(tsr_ir *ir, tsr_op *root, int64_t devices,
+                                               tsr_arena *arena, tsr_exchange_plan *out_plan,
+                                               bool *out_planned);
 void tsr_exchange_plan_deinit(tsr_exchange_plan *plan);
 
 // Puts the ops of a plan before its root, and gives the uses of the root to their result. Numbers

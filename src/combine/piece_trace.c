@@ -4,9 +4,11 @@
 
 #include "base/grow.h"
 #include "combine/device_numbers.h"
+#include "combine/range_masks.h"
 #include "propagate/edits.h"
+#include "simplify/evaluate.h"
 
-enum { MOST_DEPTH = 24, MOST_PIECES = 1 << 14, MOST_OPS = 64 };
+enum { MOST_DEPTH = 48, MOST_PIECES = 1 << 14, MOST_OPS = 256 };
 
 // ---- which dim ----
 
@@ -43,6 +45,14 @@ static bool pads_simply(const tsr_op *op) {
   return true;
 }
 
+// A choice between values whose ranges a device knows.
+static int chosen_dim(const tsr_op *op) {
+  const tsr_value *mask = tsr_op_operand(op, 0);
+  tsr_range_mask ranges;
+  const int dim = tsr_range_mask_dim(mask);
+  return dim >= 0 && tsr_range_mask_on(mask, dim, 0, &ranges) ? dim : -1;
+}
+
 int tsr_moved_dim(const tsr_op *op) {
   if (op->result_count != 1 || !op->operand_count || !tsr_type_is_static(op->results[0].type))
     return -1;
@@ -56,6 +66,8 @@ int tsr_moved_dim(const tsr_op *op) {
       return pads_simply(op) ? changed_dim(from, to) : -1;
     case TSR_OP_CONCATENATE:
       return (int)tsr_op_int(op, "dimension", -1);
+    case TSR_OP_SELECT:
+      return chosen_dim(op);
     case TSR_OP_ALL_GATHER:
       return is_listed(op, "replica_groups") && tsr_op_flag(op, "use_global_device_ids")
                  ? (int)tsr_op_int(op, "all_gather_dim", -1)
@@ -91,6 +103,12 @@ static tsr_status add_piece(tsr_piece_trace *t, tsr_value *leaf, const range *r,
   return NULL;
 }
 
+static tsr_status add_leaf(tsr_piece_trace *t, tsr_value *leaf, range r, bool *ok) {
+  if (r.device != r.target && tsr_devices_hold_alike(t->scratch, t->ir, leaf, r.device, r.target))
+    r.device = r.target;
+  return add_piece(t, leaf, &r, ok);
+}
+
 // The part of `r` from `low` to `high`, whose indices begin at 0 there.
 static range part_of(const range *r, int64_t low, int64_t high) {
   range part = *r;
@@ -114,19 +132,37 @@ static tsr_status follow_concatenate(tsr_piece_trace *t, const tsr_op *op, range
   return NULL;
 }
 
+// Padding is of one value in all of a trace. That of another device must be the same on all.
+static tsr_status add_padding(tsr_piece_trace *t, tsr_value *padding, const range *r, bool *ok) {
+  *ok = (!t->padding || t->padding == padding) &&
+        (r->device == r->target || tsr_value_constant(padding));
+  t->padding = padding;
+  return *ok ? add_piece(t, NULL, r, ok) : NULL;
+}
+
 static tsr_status follow_pad(tsr_piece_trace *t, const tsr_op *op, range r, int depth, bool *ok) {
   const int64_t low = tsr_attr_int_at(tsr_op_attr(op, "edge_padding_low"), t->dim);
   const int64_t end = low + tsr_operand_type(op, 0)->dims[t->dim];
   const range parts[] = {part_of(&r, 0, low), part_of(&r, low, end), part_of(&r, end, INT64_MAX)};
   for (int i = 0; *ok && i < 3; i++) {
     if (parts[i].low >= parts[i].high) continue;
-    if (i != 1) {
-      *ok = !t->padding || t->padding == tsr_op_operand(op, 1);
-      t->padding = tsr_op_operand(op, 1);
-    }
-    if (*ok)
-      TSR_TRY(i == 1 ? follow(t, tsr_op_operand(op, 0), parts[i], depth, ok)
-                     : add_piece(t, NULL, &parts[i], ok));
+    TSR_TRY(i == 1 ? follow(t, tsr_op_operand(op, 0), parts[i], depth, ok)
+                   : add_padding(t, tsr_op_operand(op, 1), &parts[i], ok));
+  }
+  return NULL;
+}
+
+static tsr_status follow_select(tsr_piece_trace *t, const tsr_op *op, range r, int depth,
+                                bool *ok) {
+  tsr_range_mask mask;
+  *ok = tsr_range_mask_on(tsr_op_operand(op, 0), t->dim, r.device, &mask);
+  for (int64_t end = 0; *ok && r.low < r.high; r.at += end - r.low, r.low = end) {
+    range part = r;
+    end = tsr_range_mask_end(&mask, r.low);
+    if (end > r.high) end = r.high;
+    part.high = end;
+    TSR_TRY(
+        follow(t, tsr_op_operand(op, tsr_range_mask_at(&mask, r.low) ? 1 : 2), part, depth, ok));
   }
   return NULL;
 }
@@ -178,6 +214,8 @@ static tsr_status follow_op(tsr_piece_trace *t, const tsr_op *op, range r, int d
       return follow_concatenate(t, op, r, depth, ok);
     case TSR_OP_PAD:
       return follow_pad(t, op, r, depth, ok);
+    case TSR_OP_SELECT:
+      return follow_select(t, op, r, depth, ok);
     case TSR_OP_ALL_GATHER:
       return follow_gather(t, op, r, depth, ok);
     case TSR_OP_COLLECTIVE_PERMUTE:
@@ -206,15 +244,19 @@ static tsr_status note_op(tsr_piece_trace *t, tsr_op *op, bool *ok) {
 // NOLINTNEXTLINE(misc-no-recursion): at most MOST_DEPTH deep
 static tsr_status follow(tsr_piece_trace *t, tsr_value *value, range r, int depth, bool *ok) {
   tsr_op *op = value->def;
-  if (!op || depth == MOST_DEPTH || !is_followed(t, op)) return add_piece(t, value, &r, ok);
+  const bool filled =
+      op && tsr_op_is(op, TSR_OP_BROADCAST_IN_DIM) && !tsr_operand_type(op, 0)->rank;
+  if (filled) return add_padding(t, tsr_op_operand(op, 0), &r, ok);
+  if (!op || depth == MOST_DEPTH || !is_followed(t, op)) return add_leaf(t, value, r, ok);
   TSR_TRY(note_op(t, op, ok));
   if (!*ok) return NULL;
   return follow_op(t, op, r, depth + 1, ok);
 }
 
-tsr_status tsr_piece_trace_make(const tsr_op *op, int dim, int64_t devices,
-                                tsr_piece_trace *out_trace, bool *out_traced) {
-  *out_trace = (tsr_piece_trace){.dim = dim, .devices = devices, .block = op->block};
+tsr_status tsr_piece_trace_make(tsr_ir *ir, tsr_arena *scratch, const tsr_op *op, int dim,
+                                int64_t devices, tsr_piece_trace *out_trace, bool *out_traced) {
+  *out_trace = (tsr_piece_trace){
+      .ir = ir, .scratch = scratch, .dim = dim, .devices = devices, .block = op->block};
   *out_traced = true;
   for (int64_t i = 0; *out_traced && i < devices; i++) {
     const range all = {.device = i, .high = op->results[0].type->dims[dim], .target = i};

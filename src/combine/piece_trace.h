@@ -15,6 +15,8 @@ typedef struct tsr_traced_piece {
 } tsr_traced_piece;
 
 typedef struct tsr_piece_trace {
+  tsr_ir *ir;
+  tsr_arena *scratch;
   int dim;
   int64_t devices;
   const tsr_ir_block *block;  // ops elsewhere are not followed: they run more or less often
@@ -26,10 +28,11 @@ typedef struct tsr_piece_trace {
 } tsr_piece_trace;
 
 // Traces the result of an op that moves elements along `dim`. False in `out_traced` if it is not
-// known for all devices, or is made of too many pieces. tsr_piece_trace_deinit frees it in any
-// case.
-TSR_MUST_USE tsr_status tsr_piece_trace_make(const tsr_op *op, int dim, int64_t devices,
-                                             tsr_piece_trace *out_trace, bool *out_traced);
+// known for all devices, or is made of too many pieces. What a device has itself is not taken from
+// another one. tsr_piece_trace_deinit frees it in any case.
+TSR_MUST_USE tsr_status tsr_piece_trace_make(tsr_ir *ir, tsr_arena *scratch, const tsr_op *op,
+                                             int dim, int64_t devices, tsr_piece_trace *out_trace,
+                                             bool *out_traced);
 void tsr_piece_trace_deinit(tsr_piece_trace *trace);
 
 // The only dim along which an op moves elements; -1 if it is another op or moves along several.

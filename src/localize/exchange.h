@@ -65,6 +65,8 @@ int64_t tsr_list_number(const tsr_op *op, const char *name, int64_t index, int64
 TSR_MUST_USE tsr_status tsr_set_number(tsr_localizing *l, tsr_op *op, const char *name,
                                        int64_t index, int64_t number);
 tsr_localize_fn tsr_exchange_pad, tsr_exchange_concatenate;
+// A slice or pad that has nothing left to do is replaced by its operand.
+tsr_localize_fn tsr_exchange_ends;
 // Gets a sliced dim of the operand, as the result needs it.
 TSR_MUST_USE tsr_status tsr_exchange_slice(tsr_localizing *l, tsr_op *op, int dim,
                                            const tsr_whole *from, int64_t made);

@@ -43,6 +43,16 @@ tsr_status tsr_set_number(tsr_localizing *l, tsr_op *op, const char *name, int64
   return tsr_op_attr_set(l->ir, op, name, made);
 }
 
+tsr_status tsr_exchange_ends(tsr_localizing *l, tsr_op *op) {
+  static const char *const lists[] = {"edge_padding_low", "start_indices"};
+  tsr_site site = {.ir = l->ir, .place = op};
+  tsr_value *x = tsr_op_operand(op, 0);
+  bool same = x->type == tsr_op_result(op, 0)->type;
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (int d = 0; same && d < x->type->rank; d++) same = !tsr_list_number(op, lists[i], d, 0);
+  return same ? tsr_localize_replace(l, &site, op, &x) : NULL;
+}
+
 // ---- slice ----
 
 static tsr_status ask_slice(tsr_localizing *l, const tsr_op *op, int dim,
@@ -123,7 +133,7 @@ tsr_status tsr_exchange_pad(tsr_localizing *l, tsr_op *op) {
     else if (padded && from.cut && tsr_cut_count(from.cut, d) > 1)
       TSR_TRY(exchange_padded(l, op, d, &from, type->dims[d]));
   }
-  return NULL;
+  return tsr_exchange_ends(l, op);
 }
 
 // ---- concatenate ----

@@ -362,7 +362,8 @@ tsr_status tsr_localize_slice(tsr_localizing *l, tsr_op *op) {
                       op->name, d);
     }
   }
-  return tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL);
+  TSR_TRY(tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL));
+  return l->exchange ? tsr_exchange_ends(l, op) : NULL;
 }
 
 // ---- windows ----
