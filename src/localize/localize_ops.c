@@ -116,13 +116,35 @@ int64_t tsr_list_number(const tsr_op *op, const char *name, int64_t index, int64
   return list && index < tsr_attr_int_count(list) ? tsr_attr_int_at(list, index) : otherwise;
 }
 
+// Windows that are sharded themselves, as in the gradient of a kernel: each device gets what its
+// part of all windows covers, and the results are parts of sums.
+static tsr_status exchange_parts_of_windows(tsr_localizing *l, tsr_op *op, const tsr_whole *lhs,
+                                            const tsr_window_ask *window, bool turned,
+                                            tsr_value *zero) {
+  tsr_site site = {.ir = l->ir, .place = op};
+  const int64_t shards = tsr_cut_count(lhs->cut, window->dim);
+  const int64_t step = window->size * window->dilation;  // of the device's part
+  const int64_t results = tsr_op_result(op, 0)->type->dims[window->result_dim];
+  tsr_range_ask ask = {.cut = lhs->cut, .dim = window->dim, .stride = 1, .fill = zero};
+  ask.length = (results - 1) * window->stride + (window->size - 1) * window->dilation + 1;
+  ask.starts = turned ? tsr_range_starts(l, shards, (shards - 1) * step - window->low, -step)
+                      : tsr_range_starts(l, shards, -window->low, step);
+  TSR_NEED(ask.starts);
+  tsr_value *x = tsr_exchange_spread(l, &site, tsr_op_operand(op, 0), &ask, window->gaps);
+  if (site.failure) return site.failure;
+  TSR_NEED(x);
+  tsr_op_set_operand(op, 0, x);
+  return NULL;
+}
+
 // Spatial dims that are sharded: each device gets what its windows cover, and pads nothing.
-static tsr_status exchange_spatial(tsr_localizing *l, tsr_op *op, const tsr_whole *lhs) {
+static tsr_status exchange_spatial(tsr_localizing *l, tsr_op *op, const tsr_whole *lhs,
+                                   const tsr_whole *rhs) {
   const tsr_attr *dims = tsr_op_attr(op, "dimension_numbers");
   const tsr_attr *inputs = tsr_attr_field(dims, TSR_CONV_INPUT_SPATIAL);
   tsr_site site = {.ir = l->ir, .place = op};
   for (int64_t i = 0; i < tsr_attr_int_count(inputs); i++) {
-    const int64_t kernel = tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_KERNEL_SPATIAL), i);
+    const int kernel = (int)tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_KERNEL_SPATIAL), i);
     const tsr_window_ask window = {
         .dim = (int)tsr_attr_int_at(inputs, i),
         .result_dim = (int)tsr_attr_int_at(tsr_attr_field(dims, TSR_CONV_OUTPUT_SPATIAL), i),
@@ -134,7 +156,13 @@ static tsr_status exchange_spatial(tsr_localizing *l, tsr_op *op, const tsr_whol
     if (tsr_parts_size(tsr_cut_axes(lhs->cut, window.dim)) <= 1) continue;
     tsr_value *zero = tsr_site_zeros(&site, tsr_site_scalar(&site, lhs->type));
     if (site.failure) return site.failure;
-    TSR_TRY(tsr_exchange_window(l, op, 0, lhs, &window, zero));
+    if (tsr_parts_size(tsr_cut_axes(rhs->cut, kernel)) > 1) {
+      const bool turned = tsr_list_number(op, "window_reversal", i, 0) != 0;
+      TSR_TRY(tsr_check_same_axes(op, lhs, window.dim, rhs, kernel));
+      TSR_TRY(exchange_parts_of_windows(l, op, lhs, &window, turned, zero));
+    } else {
+      TSR_TRY(tsr_exchange_window(l, op, 0, lhs, &window, zero));
+    }
     TSR_TRY(tsr_set_number(l, op, "padding", 2 * i, 0));
     TSR_TRY(tsr_set_number(l, op, "padding", 2 * i + 1, 0));
     TSR_TRY(tsr_set_number(l, op, "lhs_dilation", i, 1));
@@ -164,7 +192,7 @@ tsr_status tsr_localize_convolution(tsr_localizing *l, tsr_op *op) {
       tsr_cut_axes(rhs.cut, tsr_attr_field(dims, TSR_CONV_KERNEL_OUTPUT_FEATURE)->integer)));
   TSR_TRY(set_groups(l, op, "batch_group_count",
                      tsr_cut_axes(lhs.cut, tsr_attr_field(dims, TSR_CONV_INPUT_BATCH)->integer)));
-  if (l->exchange) TSR_TRY(exchange_spatial(l, op, &lhs));
+  if (l->exchange) TSR_TRY(exchange_spatial(l, op, &lhs, &rhs));
   TSR_TRY(tsr_localize_plain(l, op));
   return tsr_op_attr_set(l->ir, op, "sdy.sharding", NULL);
 }

@@ -164,9 +164,8 @@ typedef struct fallback_walk {
   int64_t *changes;
 } fallback_walk;
 
-// What each device receives when it gathers its shard along axes.
-static int64_t received_bytes(const tsr_type *type, const tsr_tensor_sharding *cut,
-                              const tsr_sdy_parts *axes) {
+int64_t tsr_received_bytes(const tsr_type *type, const tsr_tensor_sharding *cut,
+                           const tsr_sdy_parts *axes) {
   int64_t bytes = (int64_t)tsr_type_element_bytes(tsr_type_element(type));
   for (int d = 0; d < type->rank; d++) {
     const int64_t shards = tsr_cut_count(cut, d);
@@ -185,7 +184,7 @@ static tsr_status add_fallback(tsr_ir *ir, const tsr_op *op, int operand, const 
                            .operand = operand,
                            .dim = dim,
                            .axes = tsr_text_string(&text),
-                           .bytes = received_bytes(type, from, axes),
+                           .bytes = tsr_received_bytes(type, from, axes),
                            .cause = cause};
   if (!status) status = add_row(ir, &row);
   tsr_text_deinit(&text);

@@ -3,7 +3,7 @@
 #ifndef TESSERA_SPMD_FALLBACKS_H
 #define TESSERA_SPMD_FALLBACKS_H
 
-#include "ir/ir.h"
+#include "factor/shardings.h"
 
 typedef struct tsr_spmd_fallback {
   const char *op;        // "stablehlo.sort"
@@ -18,6 +18,9 @@ typedef struct tsr_spmd_fallback {
 // divide, and that stay whole therefore. `index` is that of the argument or result.
 TSR_MUST_USE tsr_status tsr_spmd_fallback_uneven(tsr_ir *ir, const tsr_op *op, int index,
                                                  const tsr_type *type, const tsr_attr *sharding);
+// What each device receives when it gathers its shard of a tensor along axes.
+int64_t tsr_received_bytes(const tsr_type *type, const tsr_tensor_sharding *cut,
+                           const tsr_sdy_parts *axes);
 int64_t tsr_spmd_fallback_count(const tsr_ir *ir);
 tsr_spmd_fallback tsr_spmd_fallback_at(const tsr_ir *ir, int64_t index);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arithmetic.h"
+#include "factor/rule_build.h"
 #include "propagate/edits.h"
 #include "resolve/padding.h"
 #include "spmd/spmd_passes.h"
@@ -99,12 +100,23 @@ static bool serves_scattered(const tsr_op *op, const tsr_op_rule *rule, int fact
          indices->element->sign != TSR_UNSIGNED && (at == indices->rank || indices->dims[at] > 0);
 }
 
+// Whether a factor is a part of the windows of a convolution.
+static bool is_in_windows(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  const tsr_attr *dims =
+      tsr_attr_field(tsr_op_attr(op, "dimension_numbers"), TSR_CONV_KERNEL_SPATIAL);
+  for (int i = rule->used[factor]; i < rule->used[factor + 1]; i++) {
+    const tsr_rule_place *place = &rule->places[rule->uses[i]];
+    if (place->tensor == 1 && tsr_ints_have(dims, place->dim)) return true;
+  }
+  return false;
+}
+
 // Groups of features are no whole dims of all tensors.
 static bool serves_convolved(const tsr_op *op, const tsr_op_rule *rule, int factor) {
   const bool grouped =
       tsr_op_int(op, "feature_group_count", 1) > 1 || tsr_op_int(op, "batch_group_count", 1) > 1;
   if (rule->factors[factor].kind == TSR_FACTOR_PERMUTATION) return true;
-  return !grouped && serves_summed(op, rule, factor);
+  return !grouped && !is_in_windows(op, rule, factor) && serves_summed(op, rule, factor);
 }
 
 // ---- reshards ----

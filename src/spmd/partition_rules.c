@@ -13,6 +13,7 @@
 #include "localize/partial_bodies.h"
 #include "resolve/cut_build.h"
 #include "simplify/passes.h"
+#include "spmd/fallbacks.h"
 #include "spmd/pad_uneven.h"
 #include "spmd/spmd_passes.h"
 
@@ -114,8 +115,51 @@ static bool is_spatial(const tsr_attr *numbers, const tsr_rule_place *place) {
   return tsr_ints_have(tsr_attr_field(numbers, spatial_dims[place->tensor].field), place->dim);
 }
 
+// What a device receives when a dim of a value is gathered.
+static tsr_status gathered_bytes(rule_writing *w, tsr_value *value, int64_t dim, int64_t *out) {
+  const tsr_tensor_sharding *cut = NULL;
+  TSR_TRY(tsr_cut_of_value(&w->scratch, w->ir, value, &cut));
+  *out = cut ? tsr_received_bytes(value->type, cut, &cut->dims[dim].axes) : 0;
+  return NULL;
+}
+
+// Whether the kernel of a convolution keeps its shards along a spatial dim, and the results of
+// parts of windows are summed: as in the gradient of a kernel, where windows are as large as the
+// input and results are few.
+static tsr_status sums_windows(rule_writing *w, const tsr_op *op, const int64_t *dims, bool *out) {
+  const tsr_tensor_sharding *cut = NULL;
+  int64_t input = 0, kernel = 0;
+  TSR_TRY(gathered_bytes(w, tsr_op_operand(op, 0), dims[0], &input));
+  TSR_TRY(gathered_bytes(w, tsr_op_operand(op, 1), dims[1], &kernel));
+  TSR_TRY(tsr_cut_of_value(&w->scratch, w->ir, tsr_op_operand(op, 1), &cut));
+  const int64_t shards = cut ? tsr_cut_count(cut, (int)dims[1]) : 1;
+  const int64_t sent = tsr_saturated_multiply(
+      2 * (int64_t)tsr_type_element_bytes(tsr_type_element(op->results[0].type)),
+      tsr_type_element_count(op->results[0].type));
+  *out = kernel > 0 && sent < tsr_saturated_add(input, kernel) &&
+         tensor_type(op, 0)->dims[dims[0]] % shards == 0 &&
+         tensor_type(op, 1)->dims[dims[1]] % shards == 0;
+  return NULL;
+}
+
+// The factors of a spatial dim.
+static tsr_status add_spatial(rule_writing *w, const tsr_op *op, const int64_t *dims,
+                              tsr_rule_builder *builder) {
+  bool sums = false;
+  TSR_TRY(sums_windows(w, op, dims, &sums));
+  const int whole = sums ? 2 : 1, shared = 3 - whole;
+  const int cut = tsr_add_factor(builder, tensor_type(op, shared)->dims[dims[shared]],
+                                 sums ? TSR_FACTOR_REDUCTION : TSR_FACTOR_PERMUTATION, false);
+  const int kept = tsr_add_factor(builder, tensor_type(op, whole)->dims[dims[whole]],
+                                  TSR_FACTOR_NEED_REPLICATION, true);
+  tsr_map_dim(builder, 0, (int)dims[0], cut);
+  tsr_map_dim(builder, shared, (int)dims[shared], cut);
+  tsr_map_dim(builder, whole, (int)dims[whole], kept);
+  return NULL;
+}
+
 // Windows overlap, so that what is inside of them is no factor of the input: the kernel's window is
-// needed whole, and the windows are those of the results.
+// needed whole, and the windows are those of the results; or parts of windows are summed.
 static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
   const tsr_attr *numbers = tsr_op_attr(op, "dimension_numbers");
   const tsr_op_rule *old = *rule;
@@ -140,13 +184,7 @@ static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_ru
     int64_t dims[3];
     for (int t = 0; t < 3; t++)
       dims[t] = tsr_attr_int_at(tsr_attr_field(numbers, spatial_dims[t].field), i);
-    const int windows =
-        tsr_add_factor(&builder, tensor_type(op, 2)->dims[dims[2]], TSR_FACTOR_PERMUTATION, false);
-    tsr_map_dim(&builder, 0, dims[0], windows);
-    tsr_map_dim(&builder, 2, dims[2], windows);
-    tsr_map_dim(&builder, 1, dims[1],
-                tsr_add_factor(&builder, tensor_type(op, 1)->dims[dims[1]],
-                               TSR_FACTOR_NEED_REPLICATION, true));
+    TSR_TRY(add_spatial(w, op, dims, &builder));
   }
   return tsr_rule_finish(&builder, false, rule);
 }
