@@ -3,6 +3,7 @@
 // Explicit reshards follow the sharding rule of an op. Where that is missing, or would give a wrong
 // result, this writes one on the op: a dimension that must not be sharded is one of a factor that
 // needs replication.
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arithmetic.h"
@@ -87,17 +88,39 @@ static const tsr_type *tensor_type(const tsr_op *op, int tensor) {
                                     : op->results[tensor - op->operand_count].type;
 }
 
-// A rule of an op whose tensors are all gathered: a factor for each dim of each.
+// The leading dims of a custom call that JAX says are of batches: all tensors have them, and each
+// index of them is computed by itself. 0 = none.
+static int batch_dims(const tsr_op *op) {
+  const tsr_attr *attrs = tsr_op_attr(op, "mhlo.frontend_attributes");
+  const tsr_attr *text =
+      attrs && attrs->kind == TSR_ATTR_DICT ? tsr_dict_find(attrs, "num_batch_dims") : NULL;
+  if (!tsr_op_is(op, TSR_OP_CUSTOM_CALL) || !text || text->kind != TSR_ATTR_STRING) return 0;
+  const long count = strtol(text->bytes, NULL, 10);
+  const int tensors = op->operand_count + op->result_count;
+  if (count < 1 || count > TSR_MAX_RANK || !tensors) return 0;
+  for (int i = 0; i < tensors; i++)
+    for (int d = 0; d < count; d++)
+      if (tensor_type(op, i)->rank <= d ||
+          tensor_type(op, i)->dims[d] != tensor_type(op, 0)->dims[d])
+        return 0;
+  return (int)count;
+}
+
+// A rule of an op whose tensors are gathered but for dims of batches: a factor for each other dim
+// of each.
 static tsr_status whole_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **out_rule) {
-  const int count = op->operand_count + op->result_count;
+  const int count = op->operand_count + op->result_count, batch = batch_dims(op);
   int *ranks = tsr_arena_zeros(&w->scratch, (size_t)count + 1, sizeof *ranks);
   tsr_rule_builder builder;
   TSR_NEED(ranks);
   for (int i = 0; i < count; i++) ranks[i] = tsr_dims_of(tensor_type(op, i)).rank;
   if (!tsr_rule_begin(&builder, &w->scratch, op->operand_count, count, ranks))
     return tsr_fail(NO_MEMORY, "a sharding rule");
+  for (int d = 0; d < batch; d++)
+    tsr_map_dims(&builder, 0, count, d,
+                 tsr_add_factor(&builder, tensor_type(op, 0)->dims[d], TSR_FACTOR_PASS, false));
   for (int i = 0; i < count; i++)
-    for (int d = 0; d < ranks[i]; d++)
+    for (int d = batch; d < ranks[i]; d++)
       tsr_map_dim(
           &builder, i, d,
           tsr_add_factor(&builder, tensor_type(op, i)->dims[d], TSR_FACTOR_NEED_REPLICATION, true));
