@@ -189,7 +189,8 @@ static const char partition_list[] =
     "partition-rules,sdy-insert-explicit-reshards{enable-full-version},reduction-kinds,"
     "sdy-resolve-single-device-sharding{exact},"
     "gather-uneven,sdy-resolve-permutation-factors{leave-exchanges},note-fallbacks,"
-    "sdy-drop-sharding-rules,pad-uneven,canonicalize{enable-patterns=sdy-reshard},"
+    "sdy-drop-sharding-rules,inline{sharded},canonicalize{enable-patterns=sdy-reshard},pad-uneven,"
+    "canonicalize{enable-patterns=sdy-reshard},"
     "sdy-reshard-to-collectives,canonicalize";
 // What makes collectives fewer and smaller: in the program of all devices, where shardings say
 // which devices hold the same values, and in that of one.
