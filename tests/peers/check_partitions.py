@@ -2,7 +2,7 @@
 
 usage: check_partitions.py --tessera COMMAND [--seed N] [--count N] [--only NAME] [--keep FOLDER]
 
-Each function of partition_cases.py is lowered with random shardings of its arguments and results and random constraints
+Each function of partition_cases.py and partition_steps.py is lowered with random shardings of its arguments and results and random constraints
 on a mesh of up to 8 devices, uneven ones included. The truth is JAX's run on one device: XLA's own partitioned runs are
 wrong in places. Data that is only moved, and integers, must be equal.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 from safetensors.numpy import save_file
 
+import partition_steps  # noqa: F401 (adds to CASES)
 from partition_cases import CASES
 
 MESHES = [{"x": 2}, {"x": 2, "y": 2}, {"x": 2, "y": 3}, {"x": 8}, {"x": 2, "y": 4}, {"x": 2, "y": 2, "z": 2}, {"x": 3}]
