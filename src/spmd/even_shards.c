@@ -21,8 +21,8 @@ typedef struct even_walk {
   int64_t *changes;
 } even_walk;
 
-// The type of a tensor whose dims are padded where that makes shards smaller: one of a single
-// element has no use for more.
+// The type of a tensor whose dims are padded where that is of use: not those of a single element,
+// and not where three quarters of the devices would have padding only.
 static tsr_status padded_type(even_walk *w, const tsr_op *op, const tsr_type *type,
                               const tsr_attr *sharding, const tsr_type **out_type) {
   int64_t dims[TSR_MAX_RANK];
@@ -32,8 +32,9 @@ static tsr_status padded_type(even_walk *w, const tsr_op *op, const tsr_type *ty
   TSR_TRY(tsr_cut_of_attr(&w->scratch, w->ir, op, sharding, &cut));
   if (!cut || !tsr_type_is_static(type) || type->rank > TSR_MAX_RANK) return NULL;
   for (int d = 0; d < type->rank; d++) {
-    const int64_t size = type->dims[d], padded = tsr_even_size(size, tsr_cut_count(cut, d));
-    dims[d] = size > 1 && padded > 0 ? padded : size;
+    const int64_t size = type->dims[d], shards = tsr_cut_count(cut, d);
+    const int64_t padded = tsr_even_size(size, shards);
+    dims[d] = size > 1 && size > shards / 4 && padded > 0 ? padded : size;
   }
   *out_type = tsr_type_tensor(w->ir, type->element, type->rank, dims, NULL);
   TSR_NEED(*out_type);
