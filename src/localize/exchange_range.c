@@ -1,4 +1,6 @@
 // Ranges of sharded dimensions, by permutes of what two devices have in common or by a gather.
+// Permutes of devices at one distance are tried first, then such in which each device sends to any
+// other.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +15,14 @@ typedef struct common_part {
   int64_t first, count;
 } common_part;
 
-// The parts of all devices that take from the shard `hops` before their own.
+// Parts that move together: at most one from each device and one to each. As a rule these are the
+// parts of all devices that take from the shard at one distance from their own.
 typedef struct hop {
-  int64_t hops;
+  bool local;          // each device takes from its own shard
   int64_t most;        // elements of the largest part
   common_part *parts;  // of each device, by the number of its shard
+  int64_t *from;       // the shard that a part is taken from; -1 = the device takes none
+  int64_t *to;         // the shard that takes a part; -1 = the device sends none
 } hop;
 
 typedef struct exchange_run {
@@ -69,31 +74,123 @@ static void measure_hops(exchange_run *r, int64_t *most) {
   }
 }
 
-static tsr_status add_parts(exchange_run *r, hop *h) {
-  h->parts = tsr_arena_zeros(&r->l->arena, (size_t)r->shards, sizeof *h->parts);
-  TSR_NEED(h->parts);
-  for (int64_t to = 0; to < r->shards; to++)
-    if (to >= h->hops && to - h->hops < r->shards) h->parts[to] = part_of(r, to - h->hops, to);
+// A hop without parts, at the end of a list.
+static tsr_status begin_hop(exchange_run *r, bool local, hop *out) {
+  const size_t shards = (size_t)r->shards;
+  int64_t *places = tsr_arena_alloc(&r->l->arena, 2 * shards * sizeof *places);
+  common_part *parts = tsr_arena_zeros(&r->l->arena, shards, sizeof *parts);
+  TSR_NEED(places && parts ? places : NULL);
+  for (size_t i = 0; i < 2 * shards; i++) places[i] = -1;
+  *out = (hop){.local = local, .parts = parts, .from = places, .to = places + shards};
   return NULL;
 }
 
-// The hops, those from the first shards first. A gather needs none.
-static tsr_status find_hops(exchange_run *r) {
-  int64_t *sizes = tsr_arena_zeros(&r->l->arena, 2 * (size_t)r->shards, sizeof *sizes);
-  TSR_NEED(sizes);
-  int64_t *most = sizes + r->shards;
-  measure_hops(r, most);
-  r->gathers = r->sent + r->ask->others >= (r->shards - 1) * r->size;
-  if (r->gathers) return NULL;
+static void add_pair(hop *h, int64_t from, int64_t to, common_part part) {
+  h->parts[to] = part;
+  h->from[to] = from;
+  h->to[from] = to;
+  if (part.count > h->most) h->most = part.count;
+}
+
+// The parts at each distance, those from the first shards first.
+static tsr_status list_hops(exchange_run *r, const int64_t *most) {
   r->list = tsr_arena_alloc(&r->l->arena, ((size_t)r->count + 1) * sizeof *r->list);
   TSR_NEED(r->list);
   r->count = 0;
   for (int64_t hops = r->shards - 1; hops > -r->shards; hops--) {
     if (!most[hops]) continue;
-    r->list[r->count] = (hop){.hops = hops, .most = most[hops]};
-    TSR_TRY(add_parts(r, &r->list[r->count++]));
+    hop *h = &r->list[r->count++];
+    TSR_TRY(begin_hop(r, !hops, h));
+    for (int64_t to = hops > 0 ? hops : 0; to < r->shards && to - hops < r->shards; to++) {
+      const common_part part = part_of(r, to - hops, to);
+      if (part.count) add_pair(h, to - hops, to, part);
+    }
   }
   return NULL;
+}
+
+// ---- rounds ----
+
+// Where many distances occur, as when a slice is spread over all devices, parts of several of them
+// move together.
+enum { MOST_ROUNDS = 16, FEW_HOPS = 3 };
+
+typedef struct shard_pair {
+  int64_t from, to;
+  common_part part;
+} shard_pair;
+
+// Parts that stay first, then long ones, so that those of a round are of like size.
+static int by_size(const void *a, const void *b) {
+  const shard_pair *x = a, *y = b;
+  const bool x_moves = x->from != x->to, y_moves = y->from != y->to;
+  if (x_moves != y_moves) return x_moves - y_moves;
+  if (x->part.count != y->part.count) return x->part.count < y->part.count ? 1 : -1;
+  if (x->to != y->to) return x->to < y->to ? -1 : 1;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+static tsr_status list_pairs(exchange_run *r, shard_pair **out_pairs, int64_t *out_count) {
+  int64_t count = 0, first = 0, last = 0;
+  for (int64_t to = 0; to < r->shards; to++) {
+    met_shards(r, to, &first, &last);
+    if (last >= first) count += last - first + 1;
+  }
+  shard_pair *pairs = tsr_arena_alloc(&r->l->arena, ((size_t)count + 1) * sizeof *pairs);
+  TSR_NEED(pairs);
+  *out_pairs = pairs;
+  *out_count = 0;
+  for (int64_t to = 0; to < r->shards; to++) {
+    met_shards(r, to, &first, &last);
+    for (int64_t from = first; from <= last; from++) {
+      const common_part part = part_of(r, from, to);
+      if (part.count) pairs[(*out_count)++] = (shard_pair){from, to, part};
+    }
+  }
+  qsort(pairs, (size_t)*out_count, sizeof *pairs, by_size);
+  return NULL;
+}
+
+// Puts the parts into rounds, if these move less than those at each distance.
+static tsr_status find_rounds(exchange_run *r, bool *out_found) {
+  shard_pair *pairs = NULL;
+  int64_t count = 0, sent = 0;
+  int rounds = 0;
+  hop *list = tsr_arena_alloc(&r->l->arena, MOST_ROUNDS * sizeof *list);
+  *out_found = false;
+  TSR_NEED(list);
+  TSR_TRY(list_pairs(r, &pairs, &count));
+  for (int64_t i = 0; i < count; i++) {
+    const shard_pair *p = &pairs[i];
+    const bool local = p->from == p->to;
+    int k = 0;
+    while (k < rounds &&
+           (list[k].local != local || list[k].from[p->to] >= 0 || list[k].to[p->from] >= 0))
+      k++;
+    if (k == MOST_ROUNDS) return NULL;
+    if (k == rounds) {
+      TSR_TRY(begin_hop(r, local, &list[rounds++]));
+      if (!local) sent += p->part.count;
+    }
+    add_pair(&list[k], p->from, p->to, p->part);
+  }
+  *out_found = sent < r->sent;
+  if (!*out_found) return NULL;
+  r->list = list;
+  r->count = rounds;
+  r->sent = sent;
+  return NULL;
+}
+
+// What moves together. A gather needs nothing of it.
+static tsr_status find_hops(exchange_run *r) {
+  bool found = false;
+  int64_t *sizes = tsr_arena_zeros(&r->l->arena, 2 * (size_t)r->shards, sizeof *sizes);
+  TSR_NEED(sizes);
+  measure_hops(r, sizes + r->shards);
+  if (r->count > FEW_HOPS) TSR_TRY(find_rounds(r, &found));
+  r->gathers = r->sent + r->ask->others >= (r->shards - 1) * r->size;
+  return r->gathers || found ? NULL : list_hops(r, sizes + r->shards);
 }
 
 static bool is_inside(const exchange_run *r, int64_t shard) {
@@ -190,7 +287,7 @@ static tsr_value *slice_dim(exchange_run *r, tsr_value *x, const int64_t *starts
   return x && stride > 1 && count > 1 ? slice_alike(r, x, 0, size, stride) : x;
 }
 
-// Sends `x` from each device to the one whose shard is `hops` later, if that takes anything.
+// Sends `x` from each device to the one that takes a part of it.
 static tsr_value *add_hop(exchange_run *r, tsr_value *x, const hop *h) {
   const tsr_attr *mesh = r->ask->cut->mesh;
   const tsr_sdy_parts *axes = axes_of(r);
@@ -202,8 +299,8 @@ static tsr_value *add_hop(exchange_run *r, tsr_value *x, const hop *h) {
     return NULL;
   }
   for (int64_t i = 0; i < devices; i++) {
-    const int64_t to = tsr_shard_number(mesh, axes, i) + h->hops;
-    if (to < 0 || to >= r->shards || !h->parts[to].count) continue;
+    const int64_t to = h->to[tsr_shard_number(mesh, axes, i)];
+    if (to < 0) continue;
     pairs[2 * count] = i;
     pairs[2 * count++ + 1] = tsr_shard_neighbour(mesh, axes, i, to);
   }
@@ -246,19 +343,18 @@ static tsr_value *add_part(exchange_run *r, const hop *h) {
   }
   int64_t most = 0;
   for (int64_t to = 0; to < r->shards; to++) {
-    if (!h->parts[to].count) continue;
-    const int64_t from = to - h->hops;
+    const int64_t from = h->from[to];
+    if (from < 0) continue;
     starts[from] = r->ask->starts[to] + h->parts[to].first * stride - from * r->size;
     if (starts[from] > most) most = starts[from];
   }
   // Shards that send nothing slice anywhere: alike with the first, if that is all the same.
   for (int64_t i = 0; i < r->shards; i++)
-    if (i + h->hops < 0 || i + h->hops >= r->shards || !h->parts[i + h->hops].count)
-      starts[i] = most;
+    if (h->to[i] < 0) starts[i] = most;
   const int64_t end = most + (h->most - 1) * stride + 1;
   tsr_value *x = pad_dim(r, r->x, NULL, 0, end > r->size ? end - r->size : 0, 0);
   x = slice_dim(r, x, starts, h->most, stride);
-  return h->hops ? add_hop(r, x, h) : x;
+  return h->local ? x : add_hop(r, x, h);
 }
 
 // Whether the parts of all devices follow each other at the same places, so that they are joined as
@@ -292,7 +388,7 @@ static int64_t first_place(const exchange_run *r) {
 static bool has_zeros_outside(const exchange_run *r) {
   if (!tsr_value_is_zeros(r->ask->fill)) return false;
   for (int i = 0; i < r->count; i++)
-    for (int64_t to = 0; !r->list[i].hops && to < r->shards; to++)
+    for (int64_t to = 0; r->list[i].local && to < r->shards; to++)
       if (!r->list[i].parts[to].count) return false;
   return true;
 }
