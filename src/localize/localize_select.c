@@ -30,12 +30,12 @@ typedef struct select_ranges {
 static tsr_status find_ranges(select_run *r, int dim, int64_t window, int64_t stride,
                               select_ranges *out) {
   const int64_t shards = tsr_cut_count(r->input.cut, dim), size = r->input.type->dims[dim];
-  const int64_t shard = size / shards;
+  const int64_t shard = size / shards, reach = window < size ? window : size;
   int64_t length = 0;
-  int64_t *starts = tsr_range_starts(r->l, shards, 1 - window, shard);
+  int64_t *starts = tsr_range_starts(r->l, shards, 1 - reach, shard);
   TSR_NEED(starts);
   for (int64_t i = 0; i < shards; i++) {
-    const int64_t end = (i + 1) * shard - 1 + window;  // of the last window that touches the shard
+    const int64_t end = (i + 1) * shard - 1 + reach;  // of the last window that touches the shard
     starts[i] = starts[i] > 0 ? starts[i] / stride * stride : 0;
     const int64_t needed = (end < size ? end : size) - starts[i];
     if (needed > length) length = needed;

@@ -159,7 +159,7 @@ static tsr_status sums_windows(rule_writing *w, const tsr_op *op, const int64_t 
   const int64_t sent = tsr_saturated_multiply(
       2 * (int64_t)tsr_type_element_bytes(tsr_type_element(op->results[0].type)),
       tsr_type_element_count(op->results[0].type));
-  *out = kernel > 0 && sent < tsr_saturated_add(input, kernel) &&
+  *out = kernel > 0 && sent > 0 && sent < tsr_saturated_add(input, kernel) &&
          tensor_type(op, 0)->dims[dims[0]] % shards == 0 &&
          tensor_type(op, 1)->dims[dims[1]] % shards == 0;
   return NULL;
@@ -212,15 +212,34 @@ static tsr_status window_rule(rule_writing *w, const tsr_op *op, const tsr_op_ru
   return tsr_rule_finish(&builder, false, rule);
 }
 
+static bool moves(const tsr_op *op, const tsr_op_rule *rule, int factor) {
+  (void)op;
+  return rule->factors[factor].kind == TSR_FACTOR_PERMUTATION;
+}
+
+// Whether windows that choose elements can be exchanged: there are some, without negative padding,
+// and nobody wrote a rule of their own.
+static bool has_exchanged_windows(const tsr_op *op, const tsr_op_rule *rule) {
+  const tsr_type *windows = tensor_type(op, 1);
+  const tsr_attr *padding = tsr_op_attr(op, "padding");
+  for (int64_t i = 0; padding && i < tsr_attr_int_count(padding); i++)
+    if (tsr_attr_int_at(padding, i) < 0) return false;
+  for (int d = 0; d < windows->rank; d++)
+    if (!windows->dims[d] || tsr_rule_dim(rule, 0, d + 1) != tsr_rule_dim(rule, 0, d) + 1)
+      return false;
+  return true;
+}
+
 // Windows of a sharded dim are those that touch a shard of the result: what they choose from and
-// what they scatter has the same axes. Negative padding is not exchanged.
+// what they scatter has the same axes.
 static tsr_status select_rule(rule_writing *w, const tsr_op *op, const tsr_op_rule **rule) {
   const tsr_type *from = tensor_type(op, 0), *windows = tensor_type(op, 1);
-  const tsr_attr *padding = tsr_op_attr(op, "padding");
   const int ranks[] = {from->rank, from->rank, 0, from->rank};
   tsr_rule_builder builder;
-  for (int64_t i = 0; padding && i < tsr_attr_int_count(padding); i++)
-    if (tsr_attr_int_at(padding, i) < 0) return NULL;
+  if (!has_exchanged_windows(op, *rule)) {
+    *rule = replicate(w, op, *rule, moves);
+    return NULL;
+  }
   if (!tsr_rule_begin(&builder, &w->scratch, 3, 4, ranks))
     return tsr_fail(NO_MEMORY, "a sharding rule");
   for (int d = 0; d < from->rank; d++) {
