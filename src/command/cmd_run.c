@@ -263,6 +263,7 @@ static tsr_status compare_single(run_job *job) {
   run_job single = {
       .args = job->args, .path = job->path, .of_case = job->of_case, .trial = job->trial};
   if (job->of_case) tolerance = job->trial.tolerance;
+  tolerance.scaled = true;
   TSR_TRY(read_number(job->args, "rtol", &tolerance.relative));
   TSR_TRY(read_number(job->args, "atol", &tolerance.absolute));
   tsr_status status = compile_program(&single, job->whole);
@@ -489,7 +490,9 @@ const cli_command cli_cmd_run = {
         "\n"
         "The exit code is 1 if results differ from those expected, or if a check in the program\n"
         "(check.expect_eq and the like) fails. Integers and bools must be equal; of floats,\n"
-        "|got - want| may be ATOL + RTOL * |want|.\n"
+        "|got - want| may be ATOL + RTOL * |want|; without --atol, --compare-single allows errors "
+        "of the\n"
+        "largest number of a result, since sums are made in another order.\n"
         "\n"
         "A trace of --profile opens in Chrome (chrome://tracing) and in https://ui.perfetto.dev.\n",
     .examples =

@@ -77,9 +77,12 @@ TSR_MUST_USE tsr_status tsr_trial_values_random(tsr_trial_values *values, uint64
 typedef struct tsr_trial_tolerance {
   double absolute, relative;  // |got - want| <= absolute + relative * |want|; < 0 = by the type
   bool exact;                 // the same bits
+  // An absolute error by the type is that of the largest number of the value: sums that nearly
+  // cancel have errors of what was summed.
+  bool scaled;
 } tsr_trial_tolerance;
 #define TSR_TRIAL_TOLERANCE \
-  { -1, -1, false }
+  { -1, -1, false, false }
 
 typedef struct tsr_trial_case {
   char *program;          // its path

@@ -36,11 +36,31 @@ static bool is_exact(tsr_dtype dtype, const tsr_trial_tolerance *tolerance) {
   return tolerance->exact || (kind != TSR_CLASS_FLOAT && kind != TSR_CLASS_COMPLEX);
 }
 
-static tsr_verify_options options_for(tsr_dtype dtype, const tsr_trial_tolerance *tolerance) {
+enum { CHUNK = 1024 };
+
+// The largest finite magnitude of real floats, at least 1; 1 of others.
+static double largest(tsr_dtype dtype, const void *data, int64_t count) {
+  const int64_t width = tsr_dtype_info_of(dtype)->bits / 8;
+  double most = 1, numbers[CHUNK];
+  if (tsr_dtype_info_of(dtype)->kind != TSR_CLASS_FLOAT || !width) return most;
+  for (int64_t at = 0; at < count; at += CHUNK) {
+    const int64_t some = tsr_least(CHUNK, count - at);
+    const char *from = (const char *)data + at * width;
+    tsr_status_free(tsr_convert(dtype, from, TSR_F64, numbers, some));
+    for (int64_t i = 0; i < some; i++)
+      if (isfinite(numbers[i])) most = fmax(most, fabs(numbers[i]));
+  }
+  return most;
+}
+
+static tsr_verify_options options_for(tsr_dtype dtype, const void *want, int64_t count,
+                                      const tsr_trial_tolerance *tolerance) {
   tsr_verify_options options = TSR_VERIFY_OPTIONS;
   const double otherwise = default_tolerance(dtype);
   options.tolerant = !is_exact(dtype, tolerance);
   options.absolute = tolerance->absolute >= 0 ? tolerance->absolute : otherwise;
+  if (options.tolerant && tolerance->scaled && tolerance->absolute < 0)
+    options.absolute *= largest(dtype, want, count);
   options.relative = tolerance->relative >= 0 ? tolerance->relative : otherwise;
   return options;
 }
@@ -86,13 +106,14 @@ static tsr_status compare_value(const tsr_trial_values *got, const tsr_trial_val
                                 int64_t index, const tsr_trial_tolerance *tolerance, tsr_text *out,
                                 tsr_trial_verdict *verdict) {
   const tsr_trial_value *value = &got->items[index];
-  const tsr_verify_options options = options_for(value->dtype, tolerance);
   const void *blocks[2] = {NULL, NULL};
   void *owned[2] = {NULL, NULL};
   tsr_errors errors = {.first = -1};
   tsr_status status = tsr_trial_pack(value, &blocks[0], &owned[0]);
   if (!status) status = tsr_trial_pack(&want->items[index], &blocks[1], &owned[1]);
   if (!status) {
+    const tsr_verify_options options =
+        options_for(value->dtype, blocks[1], value->count, tolerance);
     tsr_errors_find((tsr_dtype[]){value->dtype, value->dtype}, blocks, value->count, &options,
                     &errors);
     if (errors.differing) print_difference(got, index, blocks, &errors, out);
@@ -147,8 +168,6 @@ tsr_status tsr_trial_compare(const tsr_trial_values *got, const char *path,
 }
 
 // ---- sums and samples ----
-
-enum { CHUNK = 1024 };
 
 typedef struct totals {
   double sum, absolute;

@@ -151,7 +151,7 @@ static tsr_status check_chain(uint64_t seed, int64_t *saved) {
   tsr_program *whole = NULL;
   int64_t plain = 0, combined = 0;
   const bool floats = random_chain_write(seed, &text);
-  const tsr_trial_tolerance tolerance = {floats ? 1e-6 : 0, floats ? 1e-6 : 0, !floats};
+  const tsr_trial_tolerance tolerance = {floats ? 1e-6 : 0, floats ? 1e-6 : 0, !floats, false};
   tsr_status status = tsr_text_check(&text);
   if (!status) status = tsr_program_read("chain", text.data, text.length, NULL, &whole);
   if (!status) status = check_list(whole, "partition{combine=false}", &tolerance, &plain);

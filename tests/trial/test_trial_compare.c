@@ -16,11 +16,13 @@ typedef struct comparison {
 } comparison;
 
 #define LOOSE \
-  { 0.1, 0, false }
+  { 0.1, 0, false, false }
 #define RELATIVE \
-  { 0, 0.01, false }
+  { 0, 0.01, false, false }
 #define EXACT \
-  { 0.1, 0.1, true }
+  { 0.1, 0.1, true, false }
+#define SCALED \
+  { -1, -1, false, true }
 
 static const comparison comparisons[] = {
     {TSR_F32, {1, 2, 3}, {1, 2, 3}, TSR_TRIAL_TOLERANCE, ""},
@@ -49,6 +51,18 @@ static const comparison comparisons[] = {
      {0.0, 1, 1},
      EXACT,
      "out0[0] is -0.0, wanted 0.0; 1 of 3 elements differ, by at most 0 (relative 0)\n"},
+    {TSR_F32, {1000, 1.0078125, -INFINITY}, {1000, 1, -INFINITY}, SCALED, ""},
+    {TSR_F32,
+     {1, 1.0078125, 3},
+     {1, 1, 3},
+     SCALED,
+     "out0[1] is 1.0078125, wanted 1.0; 1 of 3 elements differ, by at most 0.00781 (relative "
+     "0.00781)\n"},
+    {TSR_I32,
+     {1000000, 2, 3},
+     {1000000, 2, 4},
+     SCALED,
+     "out0[2] is 3, wanted 4; 1 of 3 elements differ, by at most 1 (relative 0.25)\n"},
     {TSR_I32, {1, 2, 3}, {1, 2, 3}, LOOSE, ""},
     {TSR_I32,
      {1000, 2, 3},
@@ -97,7 +111,7 @@ static void complex_numbers_are_compared_by_distance(void **state) {
   test_folder folder;
   test_folder_make(&folder);
   const char *path = test_folder_path(&folder, "want.safetensors");
-  const tsr_trial_tolerance tolerance = {0, 0.01, false};
+  const tsr_trial_tolerance tolerance = {0, 0.01, false, false};
   TSR_OWN(text, text);
   tsr_trial_verdict verdict = {0};
   tsr_trial_values got = test_trial_values(true, (tsr_dtype[]){TSR_C64}, 1, TSR_SHAPE(2));
