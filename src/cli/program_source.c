@@ -121,20 +121,6 @@ tsr_status cli_print_program(const cli_args *args, const tsr_program *program, t
   return tsr_program_print(program, &options, out);
 }
 
-tsr_status cli_put_on_mesh(const cli_args *args, tsr_program **program) {
-  tsr_partition_options options = TSR_PARTITION_OPTIONS;
-  TSR_OWN(mesh, mesh);
-  TSR_OWN(partitioned, partitioned);
-  if (!cli_has_mesh(args)) return NULL;
-  TSR_TRY(cli_open_mesh(args, &mesh));
-  options.mesh = mesh;
-  TSR_TRY(tsr_program_partition(*program, &options, &partitioned));
-  tsr_program *moved = tsr_program_retain(tsr_partitioned_lower(partitioned, TSR_LOWERED_WHOLE));
-  tsr_program_release(*program);
-  *program = moved;
-  return NULL;
-}
-
 int64_t cli_device_count(const tsr_program *program) {
   int64_t most = 1;
   for (int64_t i = 0; i < tsr_program_mesh_count(program); i++) {
@@ -147,4 +133,30 @@ int64_t cli_device_count(const tsr_program *program) {
     tsr_mesh_release(mesh);
   }
   return most;
+}
+
+// Gives a program that names no mesh those that are written in its shardings: XLA's older ones, or
+// Shardy's with meshes inside.
+static tsr_status name_meshes(tsr_program **program) {
+  TSR_OWN(program, named);
+  if (cli_device_count(*program) > 1) return NULL;
+  TSR_TRY(tsr_program_transform(*program, "import-gspmd,sdy-lift-inlined-meshes", &named));
+  if (cli_device_count(named) < 2) return NULL;
+  tsr_program_release(*program);
+  *program = tsr_program_retain(named);
+  return NULL;
+}
+
+tsr_status cli_put_on_mesh(const cli_args *args, tsr_program **program) {
+  tsr_partition_options options = TSR_PARTITION_OPTIONS;
+  TSR_OWN(mesh, mesh);
+  TSR_OWN(partitioned, partitioned);
+  if (!cli_has_mesh(args)) return name_meshes(program);
+  TSR_TRY(cli_open_mesh(args, &mesh));
+  options.mesh = mesh;
+  TSR_TRY(tsr_program_partition(*program, &options, &partitioned));
+  tsr_program *moved = tsr_program_retain(tsr_partitioned_lower(partitioned, TSR_LOWERED_WHOLE));
+  tsr_program_release(*program);
+  *program = moved;
+  return NULL;
 }

@@ -42,7 +42,8 @@ tsr_status cli_open_program(const char *path, bool unchecked, tsr_program **out_
 // Prints a program as --generic, --locations and --elide ask for it.
 tsr_status cli_print_program(const cli_args *args, const tsr_program *program, tsr_text *out);
 // With --mesh (or --tp and its like) the program with its shardings on that mesh, in place of the
-// one given. The mesh must have the axes that its shardings name.
+// one given. The mesh must have the axes that its shardings name. Without, a program whose
+// shardings are in XLA's older form, or have meshes inside, names these meshes.
 tsr_status cli_put_on_mesh(const cli_args *args, tsr_program **program);
 // The devices of the largest mesh that shardings of a program name; 1 without one.
 int64_t cli_device_count(const tsr_program *program);

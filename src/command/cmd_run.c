@@ -97,12 +97,11 @@ static tsr_status open_static(const run_job *job, const char *path, tsr_program 
 // The program for all devices of its mesh, in place of the whole one.
 static tsr_status partition(run_job *job, tsr_program **program) {
   tsr_program *partitioned = NULL;
+  job->devices = 1;
+  if (cli_has(job->args, "single")) return NULL;
   TSR_TRY(cli_put_on_mesh(job->args, program));
   job->devices = cli_device_count(*program);
-  if (cli_has(job->args, "single") || job->devices < 2) {
-    job->devices = 1;
-    return NULL;
-  }
+  if (job->devices < 2) return NULL;
   if (cli_has(job->args, "report")) {
     TSR_TRY(tsr_program_transform(*program, "partition", &job->local));
     TSR_TRY(tsr_partition_report_fill(job->local, job->devices, &job->report));

@@ -452,6 +452,7 @@ static tsr_status visit_chlo(tsr_op *op, void *context) {
   tsr_arena_reset(&w->scratch);
   if (strncmp(op->name, "chlo.", 5) || tsr_op_attr(op, "sdy.sharding_rule") || !has_known_sizes(op))
     return NULL;
+  if (tsr_op_is(op, TSR_OP_CHLO_ERF)) return NULL;  // XLA keeps it, and has no rule
   TSR_TRY(tsr_rule_of(&w->scratch, op, TSR_RULE_EXPANDED, &rule));
   return rule ? write_rule(w, op, rule) : NULL;
 }

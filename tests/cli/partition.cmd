@@ -6,6 +6,7 @@ tessera run wave.mlir --random 1 --report
 tessera run wave.mlir --random 1 --report --json | grep -A1 '"fallbacks"\|"collectives"'
 tessera partition $DATA/../programs/conv_spatial_sharded/program.mlir --report
 tessera partition $DATA/../programs/matmul_rows/program.mlir --report
+tessera partition $DATA/../programs/mlp_gspmd_annotations/program.mlir --report  # shardings in the older form of XLA
 # Another mesh with the same axes.
 cp -r $DATA/../programs/matmul_rows rows; tessera partition rows/program.mlir --mesh x=2,y=2 | grep 'func.func' | cut -c1-80
 tessera run rows --mesh x=4,y=1 --compare-single | sed 's/; largest.*//'
