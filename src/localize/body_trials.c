@@ -45,7 +45,7 @@ static bool is_close(double x, double y, double tolerance) {
 
 static bool is_same(const tsr_attr *x, const tsr_attr *y) {
   tsr_scalar_type type;
-  if (!tsr_scalar_type_of(x->type, &type)) return false;
+  if (!x || !y || !tsr_scalar_type_of(x->type, &type)) return false;
   const tsr_scalar a = tsr_scalar_load(&type, x->bytes), b = tsr_scalar_load(&type, y->bytes);
   const double tolerance = tolerance_of(&type);
   if (type.kind != TSR_CLASS_FLOAT && type.kind != TSR_CLASS_COMPLEX) return a.i == b.i;
