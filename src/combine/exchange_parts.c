@@ -191,16 +191,9 @@ static tsr_status exchange_team(exchanging *x, int64_t team) {
   return NULL;
 }
 
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  op->mark = 0;
-  for (int i = 0; i < op->result_count; i++) op->results[i].mark = 0;
-  return NULL;
-}
-
 static tsr_status exchange_all(exchanging *x) {
   TSR_TRY(tsr_op_walk(x->ir->module, plan_root, x));
-  TSR_TRY(tsr_op_walk(x->ir->module, clear_marks, NULL));
+  tsr_block_marks_clear(x->ir->module->regions[0].first);
   TSR_TRY(make_teams(x));
   for (int64_t i = 0; i < x->count; i++)
     if (team_of(x, i) == i && bytes_planned(x, i) < bytes_saved(x, i)) TSR_TRY(exchange_team(x, i));

@@ -2,6 +2,7 @@
 
 #include "combine/device_numbers.h"
 #include "propagate/edits.h"
+#include "simplify/scalar.h"
 
 enum { MOST_DEPTH = 12, WORD_BITS = 32 };
 
@@ -156,20 +157,7 @@ static bool join_masks(const tsr_op *op, int dim, int64_t device, int depth, tsr
 }
 
 static bool compares(int direction, int64_t a, int64_t b) {
-  switch (direction) {
-    case TSR_DIRECTION_EQ:
-      return a == b;
-    case TSR_DIRECTION_NE:
-      return a != b;
-    case TSR_DIRECTION_GE:
-      return a >= b;
-    case TSR_DIRECTION_GT:
-      return a > b;
-    case TSR_DIRECTION_LE:
-      return a <= b;
-    default:
-      return a < b;
-  }
+  return tsr_order_holds(direction, a<b, a == b, a> b);
 }
 
 // A comparison changes at most before and after the index at which both sides are equal.

@@ -468,6 +468,8 @@ tsr_op *tsr_op_clone(tsr_ir *ir, const tsr_op *op, tsr_value_map *map);
 // at a failure. `visit` may erase the op it is given, or its own later siblings must stay.
 typedef tsr_status tsr_op_visit(tsr_op *op, void *context);
 TSR_MUST_USE tsr_status tsr_op_walk(tsr_op *op, tsr_op_visit *visit, void *context);
+// Sets the marks of the arguments of a block, of all ops in it and of their values to 0.
+void tsr_block_marks_clear(tsr_ir_block *block);
 
 // ---- functions and other symbols ----
 

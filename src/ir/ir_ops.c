@@ -284,3 +284,22 @@ tsr_status tsr_op_walk(tsr_op *op, tsr_op_visit *visit, void *context) {
       }
   return NULL;
 }
+
+static void clear_args(tsr_ir_block *block) {
+  for (int i = 0; i < block->arg_count; i++) block->args[i]->mark = 0;
+}
+
+static tsr_status clear_op(tsr_op *op, void *context) {
+  (void)context;
+  op->mark = 0;
+  for (int i = 0; i < op->result_count; i++) op->results[i].mark = 0;
+  for (int i = 0; i < op->region_count; i++)
+    for (tsr_ir_block *block = op->regions[i].first; block; block = block->next) clear_args(block);
+  return NULL;
+}
+
+void tsr_block_marks_clear(tsr_ir_block *block) {
+  clear_args(block);
+  for (tsr_op *op = block->first; op; op = op->next)
+    tsr_status_free(tsr_op_walk(op, clear_op, NULL));  // cannot fail
+}

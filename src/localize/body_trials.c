@@ -80,20 +80,6 @@ static const tsr_attr *small_number(body_trial *t, const tsr_type *type, int pla
 
 // ---- the body ----
 
-// Evaluations leave marks on values, which others take for theirs.
-static void clear_args(const tsr_ir_block *block) {
-  for (int i = 0; i < block->arg_count; i++) block->args[i]->mark = 0;
-}
-
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  for (int i = 0; i < op->result_count; i++) op->results[i].mark = 0;
-  for (int i = 0; i < op->region_count; i++)
-    for (const tsr_ir_block *block = op->regions[i].first; block; block = block->next)
-      clear_args(block);
-  return NULL;
-}
-
 static trial_tuple run(body_trial *t, const trial_tuple *left, const trial_tuple *right) {
   const tsr_attr *arguments[2 * MOST_RESULTS];
   trial_tuple made = {{NULL}};
@@ -171,9 +157,7 @@ tsr_status tsr_body_may_fold(tsr_ir *ir, const tsr_op *op, bool *out_may) {
       t.body->arg_count != 2 * t.results || op->operand_count != 2 * t.results)
     return NULL;
   const bool may = fill_tuples(&t, op) && keeps_init(&t) && is_associative(&t);
-  clear_args(t.body);
-  for (tsr_op *inner = t.body->first; inner && !t.failure; inner = inner->next)
-    t.failure = tsr_op_walk(inner, clear_marks, NULL);
+  tsr_block_marks_clear(t.body);  // evaluations leave marks, which others take for theirs
   TSR_TRY(t.failure);
   *out_may = may && t.known;
   return NULL;

@@ -26,7 +26,8 @@ typedef struct tsr_localizing {
   tsr_ir *ir;
   tsr_arena arena;
   tsr_whole *wholes;
-  uint32_t count, capacity;
+  uint32_t count;
+  int64_t capacity;
   bool per_dim, combine, mesh_axes;
   bool exchange;  // ops get elements of other devices, instead of being refused
   int64_t replicas, partitions;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "localize/localize.h"
 #include "localize/localize_passes.h"
 #include "propagate/edits.h"
@@ -11,14 +12,10 @@
 // ---- values ----
 
 static tsr_status add_record(tsr_localizing *l, tsr_value *value, const tsr_whole *whole) {
-  if (l->count == l->capacity) {
-    const uint32_t capacity = l->capacity ? l->capacity * 2 : 64;
-    tsr_whole *grown = realloc(l->wholes, capacity * sizeof *grown);
-    if (!grown) return tsr_fail(NO_MEMORY, "types of values");
-    l->wholes = grown;
-    l->capacity = capacity;
-    if (!l->count) l->count = 1;  // 0 = a value without one
-  }
+  if (!l->count) l->count = 1;  // 0 = a value without one
+  tsr_whole *wholes = tsr_grow(l->wholes, l->count, &l->capacity, sizeof *wholes);
+  if (!wholes) return tsr_fail(NO_MEMORY, "types of values");
+  l->wholes = wholes;
   value->mark = l->count;
   l->wholes[l->count++] = *whole;
   return NULL;

@@ -161,28 +161,15 @@ static int value_of(const ordered_body *b, const tsr_value *x, const ordered_tup
   return 0;
 }
 
-static int compare_orders(int64_t direction, int x, int y) {
-  if (x == NAN_ORDER || y == NAN_ORDER) return direction == TSR_DIRECTION_NE;
-  switch (direction) {
-    case TSR_DIRECTION_EQ:
-      return x == y;
-    case TSR_DIRECTION_NE:
-      return x != y;
-    case TSR_DIRECTION_GE:
-      return x >= y;
-    case TSR_DIRECTION_GT:
-      return x > y;
-    case TSR_DIRECTION_LE:
-      return x <= y;
-    default:
-      return x < y;
-  }
+static int compare_orders(int direction, int x, int y) {
+  const bool ordered = x != NAN_ORDER && y != NAN_ORDER;
+  return tsr_order_holds(direction, ordered && x < y, ordered && x == y, ordered && x > y);
 }
 
 static int run_op(const tsr_op *op, const int *in) {
   switch (op->info->id) {
     case TSR_OP_COMPARE:
-      return compare_orders(tsr_op_int(op, "comparison_direction", 0), in[0], in[1]);
+      return compare_orders((int)tsr_op_int(op, "comparison_direction", 0), in[0], in[1]);
     case TSR_OP_AND:
       return in[0] & in[1];
     case TSR_OP_OR:

@@ -83,19 +83,9 @@ static tsr_status add_op(tsr_preflight *flight, tsr_op *op, int64_t parent, int6
   return NULL;
 }
 
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  op->mark = 0;
-  for (int i = 0; i < op->result_count; i++) tsr_op_result(op, i)->mark = 0;
-  for (int i = 0; i < op->region_count; i++)
-    for (tsr_ir_block *block = op->regions[i].first; block; block = block->next)
-      for (int a = 0; a < block->arg_count; a++) block->args[a]->mark = 0;
-  return NULL;
-}
-
 // From here on marks are those of the lists. The table's shardings are read, its slots are not.
 static tsr_status mark_all(tsr_preflight *flight) {
-  TSR_TRY(tsr_op_walk(flight->ir->module, clear_marks, NULL));
+  tsr_block_marks_clear(flight->ir->module->regions[0].first);
   for (int64_t i = 0; i < flight->op_count; i++) flight->ops[i].op->mark = (uint32_t)i + 1;
   for (int64_t i = 0; i < flight->value_count; i++) flight->values[i].value->mark = (uint32_t)i + 1;
   return NULL;

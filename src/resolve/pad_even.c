@@ -259,18 +259,12 @@ static tsr_status pad_pad(tsr_padding *p, tsr_op *op) {
 }
 
 static tsr_status pad_dot(tsr_padding *p, tsr_op *op) {
-  const tsr_attr *dims = tsr_op_attr(op, "dot_dimension_numbers");
-  TSR_TRY(tsr_padding_mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_DOT_LHS_CONTRACTING), NULL));
-  TSR_TRY(tsr_padding_mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_DOT_RHS_CONTRACTING), NULL));
+  TSR_TRY(tsr_padding_mask_product(p, op));
   return pad_op(p, op);
 }
 
 static tsr_status pad_reduce(tsr_padding *p, tsr_op *op) {
-  bool reduced[TSR_MAX_RANK] = {false};
-  const tsr_attr *dims = tsr_op_attr(op, "dimensions");
-  for (int64_t i = 0; i < tsr_attr_int_count(dims); i++) reduced[tsr_attr_int_at(dims, i)] = true;
-  for (int i = 0; i < op->result_count; i++)
-    TSR_TRY(tsr_padding_mask(p, op, i, tsr_op_operand(op, op->result_count + i), reduced, false));
+  TSR_TRY(tsr_padding_mask_reduction(p, op));
   return pad_op(p, op);
 }
 
@@ -384,8 +378,8 @@ tsr_status tsr_pass_pad_for_divisibility(tsr_ir *ir, const tsr_pass_options *opt
                                          int64_t *changes) {
   tsr_padding p = {.ir = ir, .changes = changes};
   (void)options;
-  tsr_status status = tsr_padding_begin(&p);
-  if (!status) status = tsr_op_walk(ir->module, visit, &p);
+  tsr_block_marks_clear(ir->module->regions[0].first);
+  tsr_status status = tsr_op_walk(ir->module, visit, &p);
   tsr_padding_end(&p);
   return status;
 }

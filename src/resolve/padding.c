@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "propagate/edits.h"
 
 // ---- records ----
@@ -17,14 +18,10 @@ bool tsr_padding_is_zeros(const tsr_padding *p, const tsr_value *value) {
 }
 
 tsr_status tsr_padding_record(tsr_padding *p, tsr_value *value, const tsr_type *whole, bool zeros) {
-  if (p->count == p->capacity) {
-    const uint32_t capacity = p->capacity ? p->capacity * 2 : 64;
-    tsr_padded_value *grown = realloc(p->records, capacity * sizeof *grown);
-    if (!grown) return tsr_fail(NO_MEMORY, "padded values");
-    p->records = grown;
-    p->capacity = capacity;
-    if (!p->count) p->count = 1;  // 0 = a value without one
-  }
+  if (!p->count) p->count = 1;  // 0 = a value without one
+  tsr_padded_value *records = tsr_grow(p->records, p->count, &p->capacity, sizeof *records);
+  if (!records) return tsr_fail(NO_MEMORY, "padded values");
+  p->records = records;
   value->mark = p->count;
   p->records[p->count++] = (tsr_padded_value){whole, zeros};
   return NULL;
@@ -105,6 +102,21 @@ tsr_status tsr_padding_mask_zeros(tsr_padding *p, tsr_op *op, int index, const t
   return any ? tsr_padding_mask(p, op, index, NULL, masked, false) : NULL;
 }
 
+tsr_status tsr_padding_mask_product(tsr_padding *p, tsr_op *op) {
+  const tsr_attr *dims = tsr_op_attr(op, "dot_dimension_numbers");
+  TSR_TRY(tsr_padding_mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_DOT_LHS_CONTRACTING), NULL));
+  return tsr_padding_mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_DOT_RHS_CONTRACTING), NULL);
+}
+
+tsr_status tsr_padding_mask_reduction(tsr_padding *p, tsr_op *op) {
+  bool reduced[TSR_MAX_RANK] = {false};
+  const tsr_attr *dims = tsr_op_attr(op, "dimensions");
+  for (int64_t i = 0; i < tsr_attr_int_count(dims); i++) reduced[tsr_attr_int_at(dims, i)] = true;
+  for (int i = 0; i < op->result_count; i++)
+    TSR_TRY(tsr_padding_mask(p, op, i, tsr_op_operand(op, op->result_count + i), reduced, false));
+  return NULL;
+}
+
 // ---- single ops ----
 
 tsr_status tsr_padding_ints(tsr_padding *p, tsr_op *op, const char *name, const int64_t *values,
@@ -146,22 +158,6 @@ tsr_status tsr_padding_constant(tsr_padding *p, tsr_op *op) {
   TSR_NEED(made);
   TSR_TRY(tsr_op_attr_set(p->ir, op, "value", made));
   return tsr_padding_set(p, result, even, !value->splat);
-}
-
-// ---- begin and end ----
-
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  op->mark = 0;
-  for (int i = 0; i < op->result_count; i++) tsr_op_result(op, i)->mark = 0;
-  for (int i = 0; i < op->region_count; i++)
-    for (tsr_ir_block *block = op->regions[i].first; block; block = block->next)
-      for (int k = 0; k < block->arg_count; k++) block->args[k]->mark = 0;
-  return NULL;
-}
-
-tsr_status tsr_padding_begin(tsr_padding *p) {
-  return tsr_op_walk(p->ir->module, clear_marks, NULL);
 }
 
 void tsr_padding_end(tsr_padding *p) {

@@ -17,12 +17,12 @@ typedef struct tsr_padding {
   tsr_ir *ir;
   tsr_arena scratch;  // of one op
   tsr_padded_value *records;
-  uint32_t count, capacity;
+  uint32_t count;
+  int64_t capacity;
   int64_t *changes;
 } tsr_padding;
 
-// Clears the marks of a program.
-TSR_MUST_USE tsr_status tsr_padding_begin(tsr_padding *p);
+// Marks of values are cleared by who begins.
 void tsr_padding_end(tsr_padding *p);
 
 // ---- records ----
@@ -54,6 +54,9 @@ TSR_MUST_USE tsr_status tsr_padding_mask(tsr_padding *p, tsr_op *op, int index, 
 // Masks the dims of a list, and `more` (or NULL), with zeros, unless the padding is zeros already.
 TSR_MUST_USE tsr_status tsr_padding_mask_zeros(tsr_padding *p, tsr_op *op, int index,
                                                const tsr_attr *dims, const tsr_attr *more);
+// Masks what a dot_general sums over with zeros, what a reduce combines with its initial values.
+TSR_MUST_USE tsr_status tsr_padding_mask_product(tsr_padding *p, tsr_op *op);
+TSR_MUST_USE tsr_status tsr_padding_mask_reduction(tsr_padding *p, tsr_op *op);
 // Gives a constant its padded type: the padding is zeros, or what all elements are.
 TSR_MUST_USE tsr_status tsr_padding_constant(tsr_padding *p, tsr_op *op);
 TSR_MUST_USE tsr_status tsr_padding_ints(tsr_padding *p, tsr_op *op, const char *name,

@@ -215,19 +215,10 @@ static tsr_status merge_all(merging *m) {
   return merge_op(m, m->ir->module);
 }
 
-static tsr_status clear_marks(tsr_op *op, void *context) {
-  (void)context;
-  for (int i = 0; i < op->result_count; i++) op->results[i].mark = 0;
-  for (int i = 0; i < op->region_count; i++)
-    for (tsr_ir_block *block = op->regions[i].first; block; block = block->next)
-      for (int k = 0; k < block->arg_count; k++) block->args[k]->mark = 0;
-  return NULL;
-}
-
 tsr_status tsr_pass_cse(tsr_ir *ir, const tsr_pass_options *options, int64_t *changes) {
   (void)options;
   merging m = {.ir = ir};
-  TSR_TRY(tsr_op_walk(ir->module, clear_marks, NULL));
+  tsr_block_marks_clear(ir->module->regions[0].first);
   tsr_status status = merge_all(&m);
   *changes += m.changes;
   free(m.seen);

@@ -155,7 +155,7 @@ static int64_t order_key(double value) {
   return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
-static bool holds(int direction, bool less, bool equal, bool greater) {
+bool tsr_order_holds(int direction, bool less, bool equal, bool greater) {
   switch (direction) {
     case TSR_DIRECTION_EQ:
       return equal;
@@ -188,7 +188,7 @@ bool tsr_scalar_compare(const tsr_scalar_type *type, int direction, bool total,
     const int64_t x = keys ? order_key(a.f) : a.i, y = keys ? order_key(b.f) : b.i;
     less = x<y, equal = x == y, greater = x> y;
   }
-  *out_truth = holds(direction, less, equal, greater);
+  *out_truth = tsr_order_holds(direction, less, equal, greater);
   return true;
 }
 

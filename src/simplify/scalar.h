@@ -33,7 +33,10 @@ bool tsr_scalar_store(const tsr_scalar_type *type, tsr_scalar scalar, char *out_
 // stablehlo.convert.
 bool tsr_scalar_convert(const tsr_scalar_type *from, const tsr_scalar_type *to, tsr_scalar in,
                         char *out_bytes);
-// stablehlo.compare: `direction` is TSR_DIRECTION_...; false if these types do not compare so.
+// Whether numbers of which one is less, equal or greater, or none of these, compare so: `direction`
+// is TSR_DIRECTION_...
+bool tsr_order_holds(int direction, bool less, bool equal, bool greater);
+// stablehlo.compare; false if these types do not compare so.
 bool tsr_scalar_compare(const tsr_scalar_type *type, int direction, bool total,
                         const tsr_scalar *in, bool *out_truth);
 // stablehlo.reduce_precision of one float.

@@ -12,6 +12,7 @@
 
 #include "base/arithmetic.h"
 #include "factor/rule_build.h"
+#include "localize/exchange.h"
 #include "propagate/edits.h"
 #include "resolve/padding.h"
 #include "spmd/spmd_passes.h"
@@ -122,13 +123,7 @@ static bool serves_convolved(const tsr_op *op, const tsr_op_rule *rule, int fact
 // ---- reshards ----
 
 static int64_t common_multiple(int64_t a, int64_t b) {
-  int64_t x = a, y = b;
-  while (y) {
-    const int64_t rest = x % y;
-    x = y;
-    y = rest;
-  }
-  return tsr_saturated_multiply(a / x, b);
+  return tsr_saturated_multiply(a / tsr_gcd(a, b), b);
 }
 
 // Pads or trims a value at the ends of its dims.
@@ -196,12 +191,6 @@ static tsr_status pad_reshard(tsr_padding *p, tsr_op *op) {
 
 // ---- sums ----
 
-static tsr_status pad_product(tsr_padding *p, tsr_op *op) {
-  const tsr_attr *dims = tsr_op_attr(op, "dot_dimension_numbers");
-  TSR_TRY(tsr_padding_mask_zeros(p, op, 0, tsr_attr_field(dims, TSR_DOT_LHS_CONTRACTING), NULL));
-  return tsr_padding_mask_zeros(p, op, 1, tsr_attr_field(dims, TSR_DOT_RHS_CONTRACTING), NULL);
-}
-
 // Of vectors and matrices: the last dim of the first by the first dim of the second.
 static tsr_status pad_old_product(tsr_padding *p, tsr_op *op) {
   const tsr_attr *last = tsr_attr_i64(p->ir, tsr_operand_type(op, 0)->rank - 1);
@@ -211,25 +200,11 @@ static tsr_status pad_old_product(tsr_padding *p, tsr_op *op) {
   return tsr_padding_mask_zeros(p, op, 1, NULL, first);
 }
 
-static tsr_status pad_reduction(tsr_padding *p, tsr_op *op) {
-  bool reduced[TSR_MAX_RANK] = {false};
-  const tsr_attr *dims = tsr_op_attr(op, "dimensions");
-  for (int64_t i = 0; i < tsr_attr_int_count(dims); i++) reduced[tsr_attr_int_at(dims, i)] = true;
-  for (int i = 0; i < op->result_count; i++)
-    TSR_TRY(tsr_padding_mask(p, op, i, tsr_op_operand(op, op->result_count + i), reduced, false));
-  return NULL;
-}
-
 // ---- windows ----
 
 // By how much a dim of a value is padded.
 static int64_t added(const tsr_padding *p, const tsr_value *value, int64_t dim) {
   return value->type->dims[dim] - tsr_padding_whole(p, value)->dims[dim];
-}
-
-static int64_t window_number(const tsr_op *op, const char *name, int64_t index) {
-  const tsr_attr *list = tsr_op_attr(op, name);
-  return list && index < tsr_attr_int_count(list) ? tsr_attr_int_at(list, index) : 1;
 }
 
 // The pairs of padding of an op of windows, with room for one more pair each.
@@ -254,17 +229,16 @@ static tsr_status pad_convolution_windows(tsr_padding *p, tsr_op *op) {
   const tsr_attr *dims = tsr_op_attr(op, "dimension_numbers");
   const tsr_attr *inputs = tsr_attr_field(dims, TSR_CONV_INPUT_SPATIAL);
   const tsr_attr *outputs = tsr_attr_field(dims, TSR_CONV_OUTPUT_SPATIAL);
-  const tsr_attr *padding = tsr_op_attr(op, "padding");
   const int count = (int)tsr_attr_int_count(inputs);
   int64_t pairs[2 * TSR_MAX_RANK];
   bool changed = false;
   for (int i = 0; i < count; i++) {
     const int64_t in = added(p, tsr_op_operand(op, 0), tsr_attr_int_at(inputs, i));
     const int64_t out = added(p, tsr_op_result(op, 0), tsr_attr_int_at(outputs, i));
-    const int64_t high = padding ? tsr_attr_int_at(padding, 2 * i + 1) : 0;
-    pairs[2 * i] = padding ? tsr_attr_int_at(padding, 2 * i) : 0;
-    pairs[2 * i + 1] = more_padding(high, in * window_number(op, "lhs_dilation", i), out,
-                                    window_number(op, "window_strides", i));
+    const int64_t high = tsr_list_number(op, "padding", 2 * i + 1, 0);
+    pairs[2 * i] = tsr_list_number(op, "padding", 2 * i, 0);
+    pairs[2 * i + 1] = more_padding(high, in * tsr_list_number(op, "lhs_dilation", i, 1), out,
+                                    tsr_list_number(op, "window_strides", i, 1));
     changed |= pairs[2 * i + 1] != high;
   }
   return changed ? set_window_padding(p, op, pairs, count) : NULL;
@@ -282,31 +256,31 @@ static tsr_status pad_convolution(tsr_padding *p, tsr_op *op) {
 // Whether a dim of `size` is reduced cumulatively: each window begins, or ends, where the dim does.
 static bool is_running(const tsr_op *op, int dim, int64_t size, const int64_t *pair) {
   const bool whole = (pair[0] == size - 1 && !pair[1]) || (pair[1] == size - 1 && !pair[0]);
-  return whole && window_number(op, "window_dimensions", dim) == size &&
-         window_number(op, "window_strides", dim) == 1 &&
-         window_number(op, "window_dilations", dim) == 1 &&
-         window_number(op, "base_dilations", dim) == 1;
+  return whole && tsr_list_number(op, "window_dimensions", dim, 1) == size &&
+         tsr_list_number(op, "window_strides", dim, 1) == 1 &&
+         tsr_list_number(op, "window_dilations", dim, 1) == 1 &&
+         tsr_list_number(op, "base_dilations", dim, 1) == 1;
 }
 
 // Operands are masked with the initial values, which are what lies outside of them anyway. A
 // cumulative reduction stays one: its windows grow with the dim.
 static tsr_status pad_windows(tsr_padding *p, tsr_op *op) {
-  const tsr_attr *padding = tsr_op_attr(op, "padding");
   const tsr_type *whole = tsr_padding_whole(p, tsr_op_operand(op, 0));
   int64_t pairs[2 * TSR_MAX_RANK], sizes[TSR_MAX_RANK];
   bool masked[TSR_MAX_RANK] = {false};
   for (int d = 0; d < whole->rank; d++) {
     const int64_t in = added(p, tsr_op_operand(op, 0), d), out = added(p, tsr_op_result(op, 0), d);
     int64_t *pair = pairs + (ptrdiff_t)2 * d;
-    for (int k = 0; k < 2; k++) pair[k] = padding ? tsr_attr_int_at(padding, 2 * d + k) : 0;
-    sizes[d] = window_number(op, "window_dimensions", d);
-    masked[d] = sizes[d] > 1 || pair[0] || pair[1] || window_number(op, "window_strides", d) > 1;
+    for (int k = 0; k < 2; k++) pair[k] = tsr_list_number(op, "padding", 2 * d + k, 0);
+    sizes[d] = tsr_list_number(op, "window_dimensions", d, 1);
+    masked[d] =
+        sizes[d] > 1 || pair[0] || pair[1] || tsr_list_number(op, "window_strides", d, 1) > 1;
     if (is_running(op, d, whole->dims[d], pair) && in == out) {
       sizes[d] += in;
       pair[pair[0] ? 0 : 1] += in;
     } else {
-      pair[1] = more_padding(pair[1], in * window_number(op, "base_dilations", d), out,
-                             window_number(op, "window_strides", d));
+      pair[1] = more_padding(pair[1], in * tsr_list_number(op, "base_dilations", d, 1), out,
+                             tsr_list_number(op, "window_strides", d, 1));
     }
   }
   for (int i = 0; i < op->result_count; i++)
@@ -582,9 +556,9 @@ static const struct {
     {TSR_OP_DYNAMIC_UPDATE_SLICE, serves_passed, pad_dynamic_update},
     {TSR_OP_DYNAMIC_SLICE, serves_sliced, pad_dynamic_slice},
     {TSR_OP_GATHER, serves_summed, pad_gather},
-    {TSR_OP_DOT_GENERAL, serves_summed, pad_product},
+    {TSR_OP_DOT_GENERAL, serves_summed, tsr_padding_mask_product},
     {TSR_OP_DOT, serves_summed, pad_old_product},
-    {TSR_OP_REDUCE, serves_reduced, pad_reduction},
+    {TSR_OP_REDUCE, serves_reduced, tsr_padding_mask_reduction},
     {TSR_OP_CONVOLUTION, serves_convolved, pad_convolution},
     {TSR_OP_REDUCE_WINDOW, serves_windows, pad_windows},
     {TSR_OP_PAD, serves_moved, pad_pad},
@@ -668,8 +642,8 @@ tsr_status tsr_pass_pad_uneven(tsr_ir *ir, const tsr_pass_options *options, int6
   const int64_t before = *changes;
   tsr_padding p = {.ir = ir, .changes = changes};
   (void)options;
-  tsr_status status = tsr_padding_begin(&p);
-  if (!status) status = tsr_op_walk(ir->module, visit_uneven, &p);
+  tsr_block_marks_clear(ir->module->regions[0].first);
+  tsr_status status = tsr_op_walk(ir->module, visit_uneven, &p);
   tsr_padding_end(&p);
   if (!status && *changes != before)
     status = tsr_note(tsr_verify(ir, "the padded program"), "dimensions were padded");
