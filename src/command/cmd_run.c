@@ -335,6 +335,8 @@ static tsr_status print_text(run_job *job, tsr_text *out) {
     TSR_TRY(tsr_trial_values_print(&job->outputs, out));
   if (job->compared) print_verdict(job, out);
   if (job->local) TSR_TRY(tsr_partition_report_print(&job->report, out));
+  if (!job->local && cli_has(args, "report"))
+    tsr_text_add(out, "not partitioned: no sharding names a mesh of several devices\n");
   if (measured) print_costs(job, out);
   if (job->profiled) TSR_TRY(tsr_trial_profile_print(&job->profile, MOST_STEPS_SHOWN, out));
   if (job->times.runs) tsr_trial_times_print(&job->times, &job->info, out);

@@ -12,6 +12,9 @@ cp -r $DATA/../programs/matmul_rows rows; tessera partition rows/program.mlir --
 tessera run rows --mesh x=4,y=1 --compare-single | sed 's/; largest.*//'
 tessera run rows --mesh x=3 --compare-single; tessera partition wave.mlir --mesh z=2
 tessera run rows --mesh x=2 --single
+# Nothing to partition, and shardings that no mesh has in common.
+printf 'func.func @main(%%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %%a : tensor<4xf32>\n}\n' > plain.mlir; tessera run plain.mlir --random 1 --report
+printf 'module attributes {mhlo.num_partitions = 6 : i32} {\nfunc.func @main(%%a: tensor<6xf32> {mhlo.sharding = "{devices=[2,3]<=[6] last_tile_dim_replicate}"}, %%b: tensor<6xf32> {mhlo.sharding = "{devices=[3,2]<=[6] last_tile_dim_replicate}"}) -> tensor<6xf32> {\n  %%0 = stablehlo.add %%a, %%b : tensor<6xf32>\n  return %%0 : tensor<6xf32>\n}\n}\n' > both.mlir; tessera run both.mlir --random 1; tessera run both.mlir --random 1 --single | wc -l
 # Mistakes.
 tessera partition wave.mlir --json
 tessera partition wave.mlir --report --lanes
